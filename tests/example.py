@@ -55,7 +55,6 @@ def vpp(*arguments: str) -> None:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Replace shipped runs."""
     parser = ArgumentParser(prog="python -m tests.example", description=__doc__)
     parser.add_argument("examples", nargs="*", metavar="EXAMPLE", help="those of the demo model, or of the server")
     parser.add_argument("--base-url", default="", help="address of a language model's server")

@@ -167,12 +167,10 @@ def number_events() -> list[Event]:
 
 
 def labels(folder: Path) -> RunReader:
-    """The run of labels, finished, with what the learner said of the test rows."""
     return _say(run(folder, *label_events(), data=LABELS, config=LABEL_CONFIG), ON_TEST, LABELS)
 
 
 def numbers(folder: Path) -> RunReader:
-    """The run of numbers, finished, with what the learner said of the test rows."""
     return _say(run(folder, *number_events(), data=NUMBERS, config=NUMBER_CONFIG), NUMBERS_ON_TEST, NUMBERS)
 
 
@@ -270,7 +268,6 @@ def under(reader: RunReader, folder: Path, name: str) -> RunReader:
 
 
 def side_by_side(*readers: RunReader, reference: int = 0) -> Comparison:
-    """Comparison of the runs."""
     return compare([candidate(reader) for reader in readers], reference=reference)
 
 
@@ -284,7 +281,6 @@ def askable_labels(folder: Path, served: Any, *, model: str = "demo", cache: boo
 
 
 def run_of(folder: Path, served: Any, *texts: str, data: Dataset = LABELS, reading: Any = "rows") -> RunReader:
-    """Run of particles with these texts."""
     config = Config(method="mh", particles=len(texts), reading=reading)
     endpoint = EndpointSpec(base_url=served.base_url, model="demo", cache=False)
     events = [started(config, data), *drawn(*texts), finished(0, texts)]
@@ -292,7 +288,6 @@ def run_of(folder: Path, served: Any, *texts: str, data: Dataset = LABELS, readi
 
 
 def pair_run(folder: Path, served: Any, *, data: Dataset = LABELS) -> RunReader:
-    """Run of three particles with two different sentences."""
     return run_of(folder, served, EVEN, ODD, EVEN, data=data)
 
 

@@ -15,8 +15,6 @@ from vpp.runs.directory import Heartbeat, RunDirectory
 
 @dataclass
 class Replay:
-    """A run, and the steps that its journal lacks."""
-
     run: RunDirectory
     steps: list[bytes]
     """Lines of each step, those of the first hypotheses first."""
@@ -25,7 +23,6 @@ class Replay:
     usage: Usage = field(default_factory=Usage)
 
     def write_step(self) -> None:
-        """Append the next step, if one is left."""
         if self.steps:
             lines = self.steps.pop(0)
             with self.run.journal.open("ab") as file:
@@ -34,7 +31,6 @@ class Replay:
         self.beat()
 
     def end(self) -> None:
-        """Append what comes after the last step."""
         self.steps.append(self.rest)
         self.write_step()
 

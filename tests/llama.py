@@ -56,7 +56,6 @@ class StandIn:
         return [(int(pid), int(slots), int(tokens)) for pid, slots, tokens in map(str.split, lines)]
 
     def hold(self) -> None:
-        """Keeps servers from being ready."""
         (self.folder / "hold").touch()
 
 

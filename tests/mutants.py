@@ -24,8 +24,6 @@ Fate = Literal["caught", "timed out", "SURVIVES"]
 
 @dataclass(frozen=True)
 class Mutant:
-    """One passage of one module, replaced."""
-
     name: str
     module: str
     passage: str

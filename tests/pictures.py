@@ -66,19 +66,16 @@ def rest(page: Page) -> None:
 
 
 def section(title: str) -> str:
-    """Return the selector of a section's head."""
     return f'.sec:has(h2:has-text("{title}"))'
 
 
 def upload(page: Page) -> None:
-    """Upload a table."""
     page.locator('input[type="file"]').set_input_files(str(PENGUINS))
     page.get_by_role("button", name=START).wait_for()
     rest(page)
 
 
 def name_server(page: Page) -> None:
-    """Upload a table and name a server."""
     upload(page)
     page.get_by_role("radio", name="My endpoint").or_(page.get_by_role("button", name="My endpoint")).first.click()
     for label, words in (("Address", "http://localhost:8000/v1"), ("Model", "meta-llama/Llama-3.3-70B-Instruct")):
@@ -88,7 +85,6 @@ def name_server(page: Page) -> None:
 
 
 def show_step(page: Page, step: int) -> None:
-    """Move the slider of Watch."""
     page.get_by_role("slider", name="Step shown").fill(str(step))
     page.get_by_text(f"Step {step} of").first.wait_for()
 
@@ -103,7 +99,6 @@ def ask_row(page: Page) -> None:
 
 
 def put_on_trial(page: Page) -> None:
-    """Test whether the model obeys, and wait for what came of it."""
     page.get_by_role("button", name="Test the hypotheses").click()
     page.get_by_label("the trial").wait_for()
 
@@ -115,7 +110,6 @@ def ask_inputs(page: Page) -> None:
 
 
 def choose(page: Page, label: str, option: str) -> None:
-    """Choose from a select box by typing."""
     box = page.get_by_role("combobox", name=label)
     box.click()
     box.fill(option)

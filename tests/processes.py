@@ -80,8 +80,6 @@ def _refuse(constant: str) -> None:
 
 @dataclass
 class Running:
-    """A running command."""
-
     process: Forked
 
     def finish(self, *, within_s: float = WITHIN_S) -> Outcome:
@@ -190,7 +188,6 @@ def posterior(directory: RunDirectory) -> dict[str, Any]:
 
 
 def resumed_steps(directory: RunDirectory) -> list[int | None]:
-    """Steps from which a run was resumed."""
     events = [record.event for record in JournalReader(directory.journal).new_records()]
     return [event.step for event in events if isinstance(event, RunResumed)]
 
@@ -267,14 +264,12 @@ M = TypeVar("M", bound=Model)
 
 @contextmanager
 def model() -> Iterator[Model]:
-    """A `Model`, served."""
     with served_by_thread(Model()) as served:
         yield served
 
 
 @contextmanager
 def served_by_thread(served: M) -> Iterator[M]:
-    """Serve the model from a thread."""
     started: SimpleQueue[asyncio.AbstractEventLoop] = SimpleQueue()
     done = asyncio.Event()
 
@@ -318,7 +313,6 @@ def free_port() -> int:
 
 
 def answers_at(url: str) -> bool:
-    """Return whether a server answers."""
     try:
         with urllib.request.urlopen(f"{url}/models", timeout=2):
             return True

@@ -69,7 +69,6 @@ async def with_programs(problem: Problem, config: Config, log: Journal) -> Async
 def kept_run(
     folder: Path, config: Config, task: str = "classification", *, start: tuple[str, ...] = (), **script: Any
 ) -> tuple[RunDirectory, list[Event]]:
-    """A finished run on disk, and its events."""
     dataset = scripted.make_dataset(task)
     kinds: Any = {"x": "number", "y": "category" if task == "classification" else "number"}
     columns = tuple(Column(name=name, kind=kind, n_missing=0, n_distinct=27) for name, kind in kinds.items())

@@ -13,11 +13,9 @@ def test_a_planted_fault_finds_its_passage_and_leaves_a_module_that_can_be_read(
     assert all((ROOT / path).exists() for path in mutant.tests.split())
 
 
-def test_no_fault_is_planted_twice() -> None:
+def test_no_fault_is_planted_twice_and_one_that_keeps_its_tests_from_ending_holds_nothing_up() -> None:
     assert len({mutant.name for mutant in MUTANTS}) == len({mutant.source() for mutant in MUTANTS}) == len(MUTANTS)
 
-
-def test_a_fault_that_keeps_its_tests_from_ending_holds_nothing_up() -> None:
     tests = "tests/posterior/test_weights.py"
     endless = Mutant("endless", "posterior/weights.py", "import math\n", "while True: ...\n", tests)
     assert fate(endless, within_s=1) == "timed out"

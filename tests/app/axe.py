@@ -3,7 +3,6 @@
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 from playwright.sync_api import Page
@@ -19,25 +18,16 @@ RULES = 105
 """Number of rules in the version of axe-core that tests/package.json names."""
 
 
-class Listed(NamedTuple):
-    """A rule of axe-core that a Streamlit element breaks."""
-
-    rule: str
-    testid: str
-    """The nearest data-testid around the node that axe-core names."""
-    why: str
-
-
-LISTED = (
-    Listed("presentation-role-conflict", "stFileUploaderDropzone", "a label on role=presentation"),
-    Listed(ENHANCED, "stFileUploaderDropzoneInstructions", "the size limit is faded text"),
-    Listed(ENHANCED, "stFileChip", "the size of an uploaded file is faded text"),
-    Listed("focus-order-semantics", "stMultiSelectTagsContainer", "a chosen option takes focus, roleless"),
-    Listed(ENHANCED, "stMultiSelectTagsContainer", "white on the primary colour"),
-    Listed(ENHANCED, "stMarkdownContainer", "a primary button's label is white on the primary colour"),
-    Listed("focus-order-semantics", "stCode", "a block of code takes focus, to be scrolled, roleless"),
-)
-"""Rules that Streamlit's own elements break in any app, on a bare page too."""
+LISTED = {
+    ("presentation-role-conflict", "stFileUploaderDropzone"): "a label on role=presentation",
+    (ENHANCED, "stFileUploaderDropzoneInstructions"): "the size limit is faded text",
+    (ENHANCED, "stFileChip"): "the size of an uploaded file is faded text",
+    ("focus-order-semantics", "stMultiSelectTagsContainer"): "a chosen option takes focus, roleless",
+    (ENHANCED, "stMultiSelectTagsContainer"): "white on the primary colour",
+    (ENHANCED, "stMarkdownContainer"): "a primary button's label is white on the primary colour",
+    ("focus-order-semantics", "stCode"): "a block of code takes focus, to be scrolled, roleless",
+}
+"""Why Streamlit's own elements break a rule in any app, on a bare page too: by rule and nearest data-testid."""
 RUN = """async () => {
     const all = axe.getRules().map(({ruleId}) => ruleId)
     const found = await axe.run(document, {elementRef: true, runOnly: {type: 'rule', values: all}})
@@ -79,7 +69,7 @@ class Finding:
         """Whether a colour held to 4.5 to 1 misses only 7 to 1, or Streamlit's element is known to break the rule."""
         if self.is_ours:
             return self.rule == ENHANCED and self.ink in HELD_TO_AA
-        return any((self.rule, self.testid) == (each.rule, each.testid) for each in LISTED)
+        return (self.rule, self.testid) in LISTED
 
 
 def require() -> None:

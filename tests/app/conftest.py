@@ -22,16 +22,8 @@ from vpp.runs.journal import RunReader
 ROOT = Path(__file__).parents[2]
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), None)
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
+FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"]
+FLAGS += ["--disable-background-networking", "--disable-component-update"]
 OWN = ("http://127.0.0.1:", "ws://127.0.0.1:", "data:", "blob:")
 START_S = 120.0
 WITHIN_MS = 60_000
@@ -48,8 +40,6 @@ document.adoptedStyleSheets = [still]
 
 @dataclass(frozen=True)
 class App:
-    """A running app."""
-
     url: str
     runs: Path
     environment: dict[str, str]
@@ -137,7 +127,6 @@ def opening(browser: Browser, **options: Any) -> Iterator[BrowserContext]:
 
 @pytest.fixture(scope="module")
 def context(browser: Browser) -> Iterator[BrowserContext]:
-    """The context of a module's pages."""
     with opening(browser) as context:
         yield context
 

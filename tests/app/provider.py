@@ -72,7 +72,6 @@ PAGES = {"/.well-known/openid-configuration": describe, "/jwks": keys, "/authori
 
 @contextmanager
 def provider() -> Iterator[str]:
-    """The provider's address."""
     routes = [*(Route(path, page) for path, page in PAGES.items()), Route("/token", token, methods=["POST"])]
     server = uvicorn.Server(uvicorn.Config(Starlette(routes=routes), log_level="warning", lifespan="off", ws="none"))
     listener = listen("127.0.0.1", 0)

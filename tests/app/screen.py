@@ -75,12 +75,10 @@ def upload(app: AppTest, content: bytes, name: str = "table.csv") -> AppTest:
 
 
 def names(app: AppTest) -> list[str]:
-    """Return the labels of the page's buttons."""
     return [button.label for button in app.button]
 
 
 def press(app: AppTest, name: str) -> AppTest:
-    """Press the button with this label."""
     app.button[names(app).index(name)].click().run()
     assert not app.exception
     return app

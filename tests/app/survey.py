@@ -79,7 +79,6 @@ def settle(page: Page) -> None:
 
 
 def open_whole(page: Page) -> None:
-    """Open folds within folds, switches, then each tab."""
     for _ in range(3):
         moved = page.evaluate(OPEN_FOLDS) + page.evaluate(SWITCHES)
         settle(page)

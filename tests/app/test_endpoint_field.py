@@ -66,10 +66,14 @@ def test_a_server_is_tested_and_its_models_are_offered(field: AppTest) -> None:
     assert pace.calls_per_s > 0
 
 
+def name_server(field: AppTest, base_url: str, name: str) -> AppTest:
+    field.text_input(key="new.base_url").set_value(base_url)
+    return field.text_input(key="new.model").set_value(name).run()
+
+
 def test_a_servers_refusal_is_shown_as_text_and_a_key_typed_later_makes_the_test_old(field: AppTest) -> None:
     with model() as served:
-        field.text_input(key="new.base_url").set_value(served.base_url)
-        field.text_input(key="new.model").set_value("demo").run()
+        name_server(field, served.base_url, "demo")
         served.refusal = refusal(400, "<script>alert(1)</script>")
         field.button(key="new.test_endpoint").click().run()
         assert "&lt;script&gt;" in shown(field)
@@ -84,8 +88,7 @@ def test_a_servers_refusal_is_shown_as_text_and_a_key_typed_later_makes_the_test
 
 def test_an_unknown_model_is_an_error_that_names_the_servers_models(field: AppTest) -> None:
     with model() as served:
-        field.text_input(key="new.base_url").set_value(served.base_url)
-        field.text_input(key="new.model").set_value("demon").run()
+        name_server(field, served.base_url, "demon")
         field.button(key="new.test_endpoint").click().run()
         assert "<h2>The server does not have this model</h2>" in shown(field)
         assert "Unknown model demon: name one of demo" in shown(field)
@@ -100,13 +103,10 @@ def test_how_a_server_is_asked_goes_into_the_run(field: AppTest) -> None:
     chosen: EndpointSpec = field.session_state["chosen"]
     assert (chosen.learner_max_tokens, chosen.optimizer_max_tokens) == (4096, 1536)
     assert (chosen.structured, chosen.reasoning_effort) == ("off", "none")
-    at_most = field.number_input(key="new.concurrency")
-    assert at_most.value == 0
-    assert field.session_state["chosen"].concurrency == 0
-    at_most.set_value(8).run()
-    assert field.session_state["chosen"].concurrency == 8
+    assert (field.number_input(key="new.concurrency").value, chosen.concurrency) == (0, 0)
+    field.number_input(key="new.concurrency").set_value(8)
     field.number_input(key="new.timeout_s").set_value(900.0).run()
-    assert field.session_state["chosen"].timeout_s == 900
+    assert (field.session_state["chosen"].concurrency, field.session_state["chosen"].timeout_s) == (8, 900)
 
 
 def test_a_server_that_may_not_be_asked_is_shown_and_cannot_be_tested(draw: Callable[..., AppTest]) -> None:
@@ -132,7 +132,6 @@ LACKS = "Enter the path of a model file, or choose the demo model."
 
 @pytest.fixture
 def file_field(draw: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch) -> AppTest:
-    """A model file is chosen."""
     monkeypatch.setitem(sys.modules, "xllamacpp", pytest)
     return draw(MODEL_FILE)
 
@@ -166,20 +165,15 @@ def test_another_file_is_refused_and_nothing_of_it_is_shown(file_field: AppTest,
     assert file_field.session_state["model"].lacks == LACKS
 
 
-def test_a_missing_library_is_shown_with_the_command(
-    file_field: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "xllamacpp", None)
-    assert "pip install -r requirements-local.txt" in enter_path(file_field, model_file(tmp_path))
-    assert file_field.session_state["model"].lacks != ""
-
-
-def test_a_shared_app_offers_a_model_file_only_where_its_owner_allows_it(
+def test_a_shared_app_offers_a_model_file_only_where_its_owner_allows_it_and_a_missing_library_has_its_command(
     file_field: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("VPP_SHARED", "1")
     monkeypatch.setenv("VPP_ALLOW_MODEL_FILES", "1")
     assert "llama.cpp serves it on this machine" in enter_path(file_field, model_file(tmp_path))
+    monkeypatch.setitem(sys.modules, "xllamacpp", None)
+    assert "pip install -r requirements-local.txt" in enter_path(file_field, model_file(tmp_path))
+    assert file_field.session_state["model"].lacks != ""
     monkeypatch.delenv("VPP_ALLOW_MODEL_FILES")
     file_field.run()
     assert file_field.session_state["new.who"] == DEMO

@@ -107,27 +107,24 @@ def test_a_row_is_opened_by_keys_or_by_a_press(finished: str, page: Page) -> Non
 def test_a_report_asks_for_nothing_fits_and_follows_the_theme(browser: Browser, tmp_path: Path) -> None:
     report = tmp_path / "report.html"
     report.write_text(report_html(inspected.labels(tmp_path)), encoding="utf-8")
-    with opening(browser, offline=True, color_scheme="light") as context:
-        check_report(context.new_page(), report)
-
-
-def check_report(page: Page, report: Path) -> None:
     requests: list[str] = []
     complaints: list[str] = []
-    page.on("request", lambda request: requests.append(request.url))
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.goto(report.as_uri())
-    for width in (390, 1440):
-        page.set_viewport_size({"width": width, "height": 900})
-        page.wait_for_function("width => document.documentElement.scrollWidth <= width", arg=width)
-    words = page.locator(".card .hyp").first
-    expect(words).to_have_css("color", "rgb(22, 32, 42)")
-    page.emulate_media(color_scheme="dark")
-    expect(words).to_have_css("color", "rgb(233, 236, 232)")
-    page.emulate_media(media="print")
-    expect(words).to_have_css("color", "rgb(22, 32, 42)")
-    expect(page.locator("body")).to_have_css("background-color", "rgba(0, 0, 0, 0)")
+    with opening(browser, offline=True, color_scheme="light") as context:
+        page = context.new_page()
+        page.on("request", lambda request: requests.append(request.url))
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto(report.as_uri())
+        for width in (390, 1440):
+            page.set_viewport_size({"width": width, "height": 900})
+            page.wait_for_function("width => document.documentElement.scrollWidth <= width", arg=width)
+        words = page.locator(".card .hyp").first
+        expect(words).to_have_css("color", "rgb(22, 32, 42)")
+        page.emulate_media(color_scheme="dark")
+        expect(words).to_have_css("color", "rgb(233, 236, 232)")
+        page.emulate_media(media="print")
+        expect(words).to_have_css("color", "rgb(22, 32, 42)")
+        expect(page.locator("body")).to_have_css("background-color", "rgba(0, 0, 0, 0)")
     assert [request for request in requests if not request.startswith("data:")] == [report.as_uri()]
     assert complaints == []
 

@@ -82,7 +82,6 @@ def test_a_csv_is_learned_watched_steered_replayed_and_reported(app: App, page: 
 
 
 def steer(page: Page, run: str) -> None:
-    """Pause, go on, load the page anew, and stop."""
     page.get_by_role("button", name="Pause").click()
     page.get_by_role("button", name="Go on").click()
     page.get_by_role("button", name="Pause").wait_for()
@@ -106,7 +105,6 @@ def stop(page: Page) -> None:
 
 
 def write_many(folder: Path) -> None:
-    """Write the example and 62 runs with names."""
     unpack(SHIPPED, folder)
     first = inspected.labels(folder / "made").directory
     for n in range(62):

@@ -98,16 +98,6 @@ def _allow(monkeypatch: pytest.MonkeyPatch, *hosts: str) -> None:
     monkeypatch.setattr(middleware.st, "get_option", options.__getitem__)
 
 
-def test_with_a_login_only_a_session_that_entered_uploads(monkeypatch: pytest.MonkeyPatch) -> None:
-    _allow(monkeypatch, "own.example")
-    monkeypatch.setattr(middleware.person, "environment", lambda: Environment.of({"VPP_LOGIN": "1"}))
-    monkeypatch.setattr(middleware.person, "SESSIONS", {"a-session"})
-    client = TestClient(middleware.Guard(Response(status_code=204)), base_url="http://own.example")
-    for method in ("PUT", "POST", "DELETE"):
-        assert client.request(method, "/_stcore/upload_file/a-session/a-file").status_code == 204
-        assert client.request(method, "/_stcore/upload_file/other/a-file").status_code == 403
-
-
 def at_home(home: Path, monkeypatch: pytest.MonkeyPatch, **variables: str) -> None:
     """Whoever is at the page has this folder."""
     env = Environment.of({"VPP_RUNS_DIR": str(home.parent), **variables})
@@ -116,7 +106,16 @@ def at_home(home: Path, monkeypatch: pytest.MonkeyPatch, **variables: str) -> No
     monkeypatch.setattr(person, "keys_of", lambda _: Keys())
 
 
-def test_with_a_login_answers_are_kept_in_the_users_own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_with_a_login_only_a_session_that_entered_uploads_and_answers_are_kept_in_the_users_own_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _allow(monkeypatch, "own.example")
+    monkeypatch.setattr(middleware.person, "environment", lambda: Environment.of({"VPP_LOGIN": "1"}))
+    monkeypatch.setattr(middleware.person, "SESSIONS", {"a-session"})
+    client = TestClient(middleware.Guard(Response(status_code=204)), base_url="http://own.example")
+    for method in ("PUT", "POST", "DELETE"):
+        assert client.request(method, "/_stcore/upload_file/a-session/a-file").status_code == 204
+        assert client.request(method, "/_stcore/upload_file/other/a-file").status_code == 403
     home = tmp_path / "user-1"
     at_home(home, monkeypatch, VPP_LOGIN="1")
     assert person.variables()["VPP_CACHE_DIR"] == str(home / ".cache")

@@ -81,7 +81,6 @@ def page(over_app: Detector) -> Page:
 
 @contextmanager
 def watched(browser: Browser, home: str) -> Iterator[tuple[Page, Detector]]:
-    """Open a page, with a detector of what text does in it."""
     with opening(browser) as context:
         detector = Detector(context, home)
         yield context.new_page(), detector

@@ -21,7 +21,6 @@ from vpp.runs.directory import Heartbeat, RunDirectory
 from vpp.runs.journal import Journal, RunReader
 from vpp.show import markup
 from vpp.show.blocks import Deck
-from vpp.show.markup import html
 
 
 def test_a_finished_run_is_read_from_its_hypotheses_to_what_was_ruled_out(app: AppTest, tmp_path: Path) -> None:
@@ -85,14 +84,10 @@ def test_numbers_have_their_own_figures_and_table(app: AppTest, tmp_path: Path) 
     assert "ended before its first hypotheses" not in shown(opened(app, reader, "watch"))
 
 
-def downloads(app: AppTest) -> list[str]:
-    return [button.proto.label for button in app.get("download_button")]
-
-
 def test_two_pages_and_their_files_are_offered(app: AppTest, tmp_path: Path) -> None:
     reader = inspected.labels(tmp_path)
     labels = ["Download the report (HTML)", "Markdown", "Posterior as JSON", "Predictions as CSV"]
-    assert downloads(opened(app, reader, "report")) == labels
+    assert [button.proto.label for button in opened(app, reader, "report").get("download_button")] == labels
     page = shown(app)
     assert page.count("Right on 4 of 5 test rows that it answered") == 1
     assert "Rows in doubt or wrong" in page
@@ -184,17 +179,12 @@ def test_every_page_shows_a_run_of_each_kind_at_any_moment(app: AppTest, tmp_pat
             assert not app.exception, (page, quarter)
             html[page] = shown(app)
     watch, posterior, *_ = html.values()
-    watch += deck(RunReader(directory))
+    snapshot, data = (reader := RunReader(directory)).refresh(), reader.dataset()
+    made = Cards(snapshot.view, data, is_weighted=snapshot.spec.config.is_weighted, row="row")
+    watch += markup.html([Deck([card for step in range(snapshot.view.total_steps) for card in made.at(step)])])
     for words in SAID[name]:
         assert words in watch + posterior
     assert ("Effective sample size" in watch) == VARIANTS[name].is_weighted
-
-
-def deck(reader: RunReader) -> str:
-    """The cards at each step, which a component draws."""
-    snapshot, data = reader.refresh(), reader.dataset()
-    maker = Cards(snapshot.view, data, is_weighted=snapshot.spec.config.is_weighted, row="row")
-    return html([Deck([card for step in range(snapshot.view.total_steps) for card in maker.at(step)])])
 
 
 OLD, NEW, FAR = "20260101-0000-old-smc-0001", "20260102-0000-new-smc-0002", "20260103-0000-far-smc-0003"

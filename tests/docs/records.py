@@ -33,7 +33,6 @@ def lists() -> str:
 
 
 def tables() -> str:
-    """Return the paper's claims, and where it contradicts itself."""
     return markdown([*claims(), *inconsistencies()])
 
 

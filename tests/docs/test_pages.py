@@ -51,22 +51,18 @@ def test_pictures_have_words_and_are_those_that_are_made_and_small() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_a_command_is_one_that_the_program_takes(page: str) -> None:
+def test_a_command_is_one_that_the_program_takes_and_a_make_target_exists(page: str) -> None:
     for command in re.findall(r"^    python -m vpp (.+)$", TEXTS[page].replace("\\\n", " "), re.M):
         words = shlex.split(command, comments=True)
         if "--help" not in words:
             build_parser().parse_args(words)
+    targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
+    assert set(re.findall(r"(?:`|^    )make ([\w-]+)", TEXTS[page], re.M)) <= set(targets)
 
 
 def test_every_command_is_in_the_readme() -> None:
     actions = build_parser()._subparsers._group_actions  # type: ignore[union-attr]
     assert [command for command in actions[0].choices if f"`{command}`" not in TEXTS["README"]] == []  # type: ignore[union-attr]
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_a_make_target_exists(page: str) -> None:
-    targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
-    assert set(re.findall(r"(?:`|^    )make ([\w-]+)", TEXTS[page], re.M)) <= set(targets)
 
 
 @pytest.mark.parametrize("page", LABELLED)
@@ -76,12 +72,9 @@ def test_what_the_app_calls_a_thing_is_what_it_calls_it(page: str) -> None:
     assert [words for words in bold.split(" → ") if words not in said.replace("\u2002", " ")] == []
 
 
-@pytest.mark.parametrize("page", records.PARTS)
-def test_a_page_has_the_part_that_is_made_from_the_code(page: str) -> None:
-    assert records.page_part(page) == records.PARTS[page](), "run: python -m tests.docs.records"
-
-
-def test_fields_of_records_have_words_unless_they_speak_for_themselves() -> None:
+def test_a_page_has_the_part_that_is_made_from_the_code_whose_fields_have_words() -> None:
+    for page, part in records.PARTS.items():
+        assert records.page_part(page) == part(), f"{page}: run python -m tests.docs.records"
     assert set(re.findall(r"^- `(\w+)`$", records.lists(), re.MULTILINE)) <= SPEAK_FOR_THEMSELVES
 
 
@@ -106,7 +99,6 @@ def test_the_version_is_one() -> None:
 
 
 def example(head: str) -> str:
-    """Return the indented block of the section."""
     section = (ROOT / "README.md").read_text(encoding="utf-8").split(head)[1].split("\n## ")[0]
     return "\n".join(line[4:] for line in section.splitlines() if line.startswith("    "))
 

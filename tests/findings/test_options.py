@@ -18,23 +18,21 @@ def test_every_method_and_grading_has_words() -> None:
     assert ([*METHODS], [*GRADINGS]) == ([*get_args(Method)], [*get_args(Grading)])
 
 
-def combinations() -> list[dict[str, Any]]:
-    """Of the options that decide about others."""
-    names = ("method", "likelihood", "reading", "tempering", "mutate", "mh_rows", "restart")
-    values = (tuple(METHODS), tuple(GRADINGS), ("auto", "rows"), ("auto", "paper", "adaptive"),
-              ("every", "filtered"), ("batch", "buffer"), (0.0, 0.5, 1.0))  # fmt: skip
-    return [dict(zip(names, each, strict=True)) for each in product(*values)]
+DECIDING: dict[str, tuple[Any, ...]] = {
+    "method": tuple(METHODS), "likelihood": tuple(GRADINGS), "reading": ("auto", "rows"),
+    "tempering": ("auto", "paper", "adaptive"), "mutate": ("every", "filtered"), "mh_rows": ("batch", "buffer"),
+    "restart": (0.0, 0.5, 1.0),
+}  # fmt: skip
+"""Values of the options that decide about others."""
 
 
-def test_any_combination_of_what_is_on_the_form_can_be_run() -> None:
-    for values in combinations():
+def test_any_combination_of_what_is_on_the_form_can_be_run_and_an_option_that_means_something_is_taken() -> None:
+    for each in product(*DECIDING.values()):
+        values: dict[str, Any] = dict(zip(DECIDING, each, strict=True))
         config = config_of(values, Config())
         deciding = decided(values, Config())
         for name in FIELDS:
             assert has_effect(name, config) == has_effect(name, deciding), (values, name)
-
-
-def test_an_option_that_means_something_is_taken() -> None:
     values = {"method": "mh", "reading": "rows", "mh_rows": "buffer", "buffer_size": 7, "restart": 0.5}
     config = config_of(values, Config())
     assert {name: getattr(config, name) for name in values} == values

@@ -63,9 +63,7 @@ def on_test(reader: RunReader) -> dict[int, Point]:
     return {point.row.id: point for point in points(test, data, rule)}
 
 
-def test_an_abstention_counts_against_the_weight_behind_an_answer_but_not_among_those_that_answered(
-    labels: RunReader,
-) -> None:
+def test_abstentions_count_against_the_weight_behind_an_answer_alone_and_tiny_weights_count(labels: RunReader) -> None:
     found = on_test(labels)
     assert {row: point.behind for row, point in found.items()} == {4: 1, 5: 1, 6: 0.9, 7: 0.7, 8: 0.6, 9: 0.9}
     assert {row: point.confidence for row, point in found.items()} == {4: 1, 5: 1, 6: 1, 7: 0.7, 8: 0.6, 9: 0.9}
@@ -73,8 +71,6 @@ def test_an_abstention_counts_against_the_weight_behind_an_answer_but_not_among_
     assert [row for row, point in found.items() if point.is_wrong] == [9]
     assert [row for row, point in found.items() if point.is_undecided] == [8]
 
-
-def test_a_voice_of_tiny_weight_makes_a_point_uncertain() -> None:
     said = evaluated(
         YES_NO, {"a": ["yes", "no", "no"], "b": ["no", None, "no"]}, slots=("a", "b"), weights=(0.999, 0.001)
     )
@@ -82,16 +78,16 @@ def test_a_voice_of_tiny_weight_makes_a_point_uncertain() -> None:
     assert [point.row.id for point in found if point.is_uncertain] == [4]
 
 
-def test_sides_are_those_of_a_vote_its_outcome_first(labels: RunReader) -> None:
-    found = sides(on_test(labels)[8], inspected.LABEL_WEIGHTS)
-    assert [(side.name, side.slots, side.weight, side.speaker) for side in found] == [
+def test_sides_are_those_of_a_vote_its_outcome_first_and_of_numbers_those_of_their_mean(
+    labels: RunReader, tmp_path: Path
+) -> None:
+    of_labels = sides(on_test(labels)[8], inspected.LABEL_WEIGHTS)
+    assert [(side.name, side.slots, side.weight, side.speaker) for side in of_labels] == [
         ("yes", (0, 2), pytest.approx(0.6), 0),
         ("no", (1, 3), pytest.approx(0.4), 1),
     ]
 
-
-def test_sides_of_numbers_are_those_of_their_mean(numbers: RunReader) -> None:
-    found = on_test(numbers)
+    found = on_test(inspected.numbers(tmp_path / "numbers"))
     # 1, 2 and 0 around 1; 4, 6 and 4 around 4.5; 2, no answer and 4 around 8/3.
     assert {row: [(s.name, s.slots) for s in sides(found[row], inspected.NUMBER_WEIGHTS)] for row in found} == {
         4: [(AT, (0,)), (ABOVE, (1,)), (BELOW, (2,))],
@@ -123,13 +119,6 @@ def calibrated_labels(folder: Path, wrong: int, n: int = 10) -> RunReader:
     return _run(folder, data, answers, inspected.label_events())
 
 
-def calibrated_numbers(folder: Path, off: float, n: int = 10) -> RunReader:
-    """The run of numbers with n calibration rows, which all particles miss by `off`."""
-    data = replace(inspected.NUMBERS, calibration=rows([float(i) for i in range(n)], first_id=100))
-    answers: list[Value | None] = [i + off for i in range(n)]
-    return _run(folder, data, dict.fromkeys(inspected.NUMBER_SLOTS, answers), inspected.number_events())
-
-
 def _run(folder: Path, data: Dataset, answers: dict[str, list[Value | None]], events: list[Event]) -> RunReader:
     is_label = data.task == "classification"
     config = inspected.LABEL_CONFIG if is_label else inspected.NUMBER_CONFIG
@@ -140,16 +129,14 @@ def _run(folder: Path, data: Dataset, answers: dict[str, list[Value | None]], ev
 
 
 def test_a_posterior_that_is_right_decides_every_row_with_two_thirds(tmp_path: Path) -> None:
-    found = on_test(calibrated_labels(tmp_path, wrong=0))
+    reader = calibrated_labels(tmp_path, wrong=0)
+    found = on_test(reader)
     assert {row: possible_labels(point) for row, point in found.items()} == {
         4: ("yes",), 5: ("no",), 6: ("yes",), 7: ("no",), 8: ("no", "yes"), 9: ("yes",),
     }  # fmt: skip
     assert [row for row, point in found.items() if point.is_undecided] == [8]
     assert [row for row, point in found.items() if not holds_truth(point)] == [9]
-
-
-def test_a_calibration_counts_only_for_its_own_step_and_weights(tmp_path: Path) -> None:
-    reader = calibrated_labels(tmp_path, wrong=0)
+    # a calibration counts only for its own step and weights
     view, data = reader.refresh().view, reader.dataset()
     test = view.evaluations["test"]
     assert reject_option(view, inspected.LABEL_CONFIG, data, of=test).conformal
@@ -159,8 +146,11 @@ def test_a_calibration_counts_only_for_its_own_step_and_weights(tmp_path: Path) 
     assert not reject_option(view, inspected.LABEL_CONFIG, data, of=test).conformal
 
 
-def test_ranges_of_numbers_are_widened_by_the_misses(tmp_path: Path) -> None:
-    found = on_test(calibrated_numbers(tmp_path, off=2.0))
+def test_ranges_of_numbers_are_widened_by_the_misses_of_the_calibration_rows(tmp_path: Path) -> None:
+    data = replace(inspected.NUMBERS, calibration=rows([float(i) for i in range(10)], first_id=100))
+    answers: list[Value | None] = [i + 2.0 for i in range(10)]
+    said = dict.fromkeys(inspected.NUMBER_SLOTS, answers)
+    found = on_test(_run(tmp_path, data, said, inspected.number_events()))
     assert found[4].interval == (0.0, 2.0)
     assert possible_range(found[4]) == (-2.0, 4.0)
     assert holds_truth(found[4])
@@ -235,13 +225,11 @@ def test_hypotheses_with_different_answers_stand_side_by_side_without_the_seed()
     assert "lighter" not in html([rivals])
 
 
-def test_a_number_is_unknown_where_answers_spread_over_half_a_deviation_of_the_training_targets() -> None:
+def test_a_number_is_unknown_if_answers_spread_over_half_a_deviation_of_the_targets_and_a_table_is_counted() -> None:
     """Deviation of 0, 1, 2 and 4: 1.48. The answers spread by 0.71 on row 4, 0.87 on row 6, 0.94 on row 7."""
     assert target_spread(NUMBERS) == pytest.approx((35 / 16) ** 0.5)
     assert {row: is_unknown(vote) for row, vote in NUMBER_VOTES.items()} == {4: False, 5: False, 6: True, 7: True}
 
-
-def test_a_table_is_counted() -> None:
     found = list(LABEL_VOTES.values())
     # Less than 95 % agree on rows 7 (no 0.7), 8 (yes 0.6) and 9 (yes 0.9); below two thirds is row 8.
     assert table_words(found) == "3 of 6 rows are in doubt: on 1 of them the answer is “I don’t know”."
@@ -279,8 +267,7 @@ def test_split_is_counted_by_weight_and_not_by_heads(labels: RunReader) -> None:
     assert weighed(0.5, 0.06, 0.43, 0.01) == f"It answers all 6 test rows, on 2 {despite}"
     assert weighed(0.5, 0.36, 0.12, 0.02) == f"On 2 {unknown}"
 
-
-def test_one_hypothesis_is_never_split_and_nothing_is_said_of_its_confidence(labels: RunReader) -> None:
+    # one hypothesis is never split
     said_by = {inspected.EVEN: inspected.ON_TEST[inspected.EVEN]}
     rows = as_answered(rows_of(labels), evaluated(inspected.LABELS, said_by, slots=(inspected.EVEN,)))
     assert words_of(rows) == "There is one hypothesis: it says nothing of how sure it is."
@@ -309,18 +296,16 @@ def test_four_figures_say_when_to_trust_the_labels_and_a_bar_counts_rows_by_sure
     assert "on all test rows: no clear difference" in simple.words
 
 
-def test_a_confusion_matrix_counts_rows_without_an_answer_apart(labels: RunReader) -> None:
+def test_a_confusion_matrix_counts_unanswered_rows_apart_and_the_most_divided_row_is_first(labels: RunReader) -> None:
     """Row 8 is undecided, its truth is yes; row 9, a no, is answered yes."""
-    table, note = mistakes(rows_of(labels))
-    assert isinstance(table, Table)
-    assert (table.head, table.rows) == (
+    rows = rows_of(labels)
+    matrix, note = mistakes(rows)
+    assert isinstance(matrix, Table)
+    assert (matrix.head, matrix.rows) == (
         ("true label", "no", "yes", "“I don’t know”"), [("no", "2", "1", "0"), ("yes", "0", "2", "1")],
     )  # fmt: skip
     assert plain(note.words).startswith("By the likeliest label, 83.3 % of 6 test rows are right, which means 44 % to")
 
-
-def test_the_most_divided_row_is_first_and_its_vote_has_the_leading_label(labels: RunReader) -> None:
-    rows = rows_of(labels)
     table = row_table(rows, rows.points)
     assert [line.row for line in table.lines] == [8, 7, 9, 4, 5, 6]
     assert [line.mark for line in table.lines] == ["I don’t know", "", "wrong", "", "", ""]

@@ -107,9 +107,7 @@ def test_after_a_resampling_a_proposal_is_held_against_the_text_that_its_slot_wa
     assert [(each.row.id, each.is_decisive) for each in contradictions] == [(2, True)]
 
 
-def test_a_text_is_a_line_with_its_reason_in_eight_words_which_opens_to_the_rows_that_decided(
-    labels: RunReader,
-) -> None:
+def test_a_text_is_a_line_of_eight_words_which_opens_to_the_rows_that_decided(labels: RunReader) -> None:
     """SEVEN at step 0 for ODD or NONE: wrong on both rows, NONE is right on row 0."""
     entries = ruled_out(labels.refresh().view, labels.dataset())
     lines = ruled_out_lines(entries, seed_text=SEED).items

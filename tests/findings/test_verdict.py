@@ -193,56 +193,44 @@ def test_no_success_is_significantly_worse_or_surely_wrong(
         assert binom.sf(59 - sum(own), 60, 0.05) >= 0.05
 
 
-def test_it_is_made_once_and_read_from_the_summary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    reader = inspected.labels(tmp_path)
-    view = reader.refresh().view
-    made = record_verdict(reader.directory, view)
+def test_it_is_made_once_and_read_from_the_summary(labels: RunReader, monkeypatch: pytest.MonkeyPatch) -> None:
+    view = labels.refresh().view
+    made = record_verdict(labels.directory, view)
     assert made is not None
-    record = read_summary(reader.directory).verdict
+    record = read_summary(labels.directory).verdict
     assert record == json.loads(json.dumps(asdict(made)))
     assert beside_text(record)
     monkeypatch.setattr(module, "verdict", None)
-    assert run_verdict(reader.directory, view) == made
-    assert run_verdict(reader.directory, replace(view, phase="running")) is None
+    assert run_verdict(labels.directory, view) == made
+    assert run_verdict(labels.directory, replace(view, phase="running")) is None
 
 
-def test_a_run_of_labels_tells_accuracy_and_balanced_accuracy(tmp_path: Path) -> None:
-    """The vote is wrong on the last of six rows, a no: 3 of 3 and 2 of 3."""
-    reader = inspected.labels(tmp_path)
-    scores = result(reader.directory, reader.refresh().view)["scores"]
-    labels = scores["test"]["labels"]
-    assert (scores["test"]["n"], scores["test"]["n_correct"], scores["train"]["n_correct"]) == (6, 5, 4)
-    assert labels["accuracy"] == pytest.approx({"value": 5 / 6, "standard_error": math.sqrt(5 / 36 / 5)})
-    assert labels["balanced"] == pytest.approx({"value": 5 / 6, "standard_error": math.sqrt(2 / 9 / 2) / 2})
+def test_the_result_has_its_scores_the_noise_of_each_particle_and_its_verdict(labels: RunReader) -> None:
+    """The vote is wrong on the last of six rows, a no: 3 of 3 and 2 of 3 are right.
 
-
-def test_the_result_has_the_noise_of_each_particle(tmp_path: Path) -> None:
-    """There are four training rows. Three particles have no mistake, one has one. The prior is Beta(1, 9)."""
-    reader = inspected.labels(tmp_path)
-    noise = result(reader.directory, reader.refresh().view)["noise"]
-    assert [each["estimate"] for each in noise] == pytest.approx([1 / 14, 1 / 14, 1 / 14, 2 / 14])
-    assert all(each["low"] < each["estimate"] < each["high"] for each in noise)
-
-
-def test_the_result_has_its_verdict(tmp_path: Path) -> None:
-    reader = inspected.labels(tmp_path)
-    written = result(reader.directory, reader.refresh().view)
-    assert (written["verdict"], written["grade"]) == (
-        str(run_verdict(reader.directory, reader.refresh().view)), "unknown",
-    )  # fmt: skip
-    said = list(lines(summary(reader.directory, reader.refresh().view)))
+    There are four training rows. Three particles have no mistake, one has one. The prior of the noise is Beta(1, 9).
+    """
+    view = labels.refresh().view
+    written = result(labels.directory, view)
+    test, train = written["scores"]["test"], written["scores"]["train"]
+    assert (test["n"], test["n_correct"], train["n_correct"]) == (6, 5, 4)
+    assert test["labels"]["accuracy"] == pytest.approx({"value": 5 / 6, "standard_error": math.sqrt(5 / 36 / 5)})
+    assert test["labels"]["balanced"] == pytest.approx({"value": 5 / 6, "standard_error": math.sqrt(2 / 9 / 2) / 2})
+    assert [each["estimate"] for each in written["noise"]] == pytest.approx([1 / 14, 1 / 14, 1 / 14, 2 / 14])
+    assert all(each["low"] < each["estimate"] < each["high"] for each in written["noise"])
+    assert (written["verdict"], written["grade"]) == (str(run_verdict(labels.directory, view)), "unknown")
+    said = list(lines(summary(labels.directory, view)))
     assert said[0] == one_line(written["verdict"])
     assert any(line.startswith("heaviest hypothesis · 60") for line in said)
-    assert said[-1] == f"report: {reader.directory.path / 'report.md'}"
+    assert said[-1] == f"report: {labels.directory.path / 'report.md'}"
 
 
-def test_rows_that_the_server_refused_are_counted_once_with_its_words(tmp_path: Path) -> None:
-    reader = inspected.labels(tmp_path)
-    journal, filtered = Journal(reader.directory.journal), "withheld by the server's filter (HTTP 400 flagged)"
+def test_rows_that_the_server_refused_are_counted_once_with_its_words(labels: RunReader) -> None:
+    journal, filtered = Journal(labels.directory.journal), "withheld by the server's filter (HTTP 400 flagged)"
     for hypothesis, row in product("ab", (1, 2, 3)):
         journal.add_answer(hypothesis, Prediction(row=row, value=None, reason=filtered), 1)
     journal.close()
-    for text in (" ".join(lines(summary(reader.directory, reader.refresh().view))), report_markdown(reader)):
+    for text in (" ".join(lines(summary(labels.directory, labels.refresh().view))), report_markdown(labels)):
         assert f"3 rows: {filtered}." in text
 
 
@@ -259,20 +247,12 @@ def test_the_evidence_has_the_exponent_that_its_weights_were_made_with() -> None
 
 EXACT = "the acceptance rule is exact"
 AFRESH: dict[str, Any] = {"restart": 1.0, "method": "mh", "mh_rows": "train"}
-
-
-def target(**options: Any) -> str:
-    return target_words(Config(**{"reading": "rows", **options}))
-
-
-WORDS: list[tuple[dict[str, Any], str]] = [
+BY_PROGRAM: dict[str, Any] = {"reading": "auto"}
+WORDS: tuple[tuple[dict[str, Any], str], ...] = (
     ({"mutate": "every"}, "Every hypothesis is rewritten after it was weighed, without a correction"),
     ({}, "accept step on the last rows"),
-    (
-        {"reading": "auto"},
-        "ratios of successive tempered posteriors. Every change passes an accept step on all training rows",
-    ),
-    ({"reading": "auto", "method": "mh"}, "on all training rows, the same at every step"),
+    (BY_PROGRAM, "ratios of successive tempered posteriors. Every change passes an accept step on all training rows"),
+    ({**BY_PROGRAM, "method": "mh"}, "on all training rows, the same at every step"),
     ({"tempering": "incremental"}, "ratios of successive tempered posteriors"),
     ({"method": "mh"}, "on one batch, a new one each step"),
     ({"method": "mh", "mh_rows": "buffer"}, "on the last rows"),
@@ -281,31 +261,32 @@ WORDS: list[tuple[dict[str, Any], str]] = [
     ({"method": "always-accept"}, "no sample of a posterior"),
     ({"method": "vml5"}, "averaged without weights"),
     ({"method": "vml"}, "There is one hypothesis and no posterior"),
-]
+    (AFRESH, EXACT),
+    ({"restart": 1.0, "tempering": "incremental"}, EXACT),
+)
 
 
-def test_each_method_says_what_it_samples() -> None:
+def target(**options: Any) -> str:
+    return target_words(Config(**{"reading": "rows", **options}))
+
+
+def test_each_method_says_what_it_samples_and_only_draws_from_the_prior_judged_on_all_rows_are_exact() -> None:
     for options, words in WORDS:
         assert words in target(**options), options
-
-
-def test_only_draws_from_the_prior_judged_on_all_rows_are_exact() -> None:
-    assert EXACT in target(**AFRESH)
-    assert EXACT in target(restart=1.0, tempering="incremental")
     for spoilt in ({"restart": 0.99}, {"mh_rows": "buffer"}, {"learner_samples": 3}, {"method": "always-accept"}):
         assert EXACT not in target(**{**AFRESH, **spoilt}), spoilt
 
 
-@pytest.mark.parametrize(
-    ("odds", "weight", "words"),
-    [
-        (9.0, None, "about 9 times more probable under the heaviest hypothesis than under always answering “no”."),
-        (40.0, None, "Beside always answering “no”, the training rows are about 40 times more probable under the"),
-        (1e9, 1e-9, "over a million times more probable under the heaviest hypothesis: it found something."),
-        (1 / 3, 0.3, "about 3 times more probable under always answering “no” than under the heaviest hypothesis."),
-        (4.6, 0.91, "than under always answering “no”. Nothing was found."),
-    ],
+ODDS = (
+    (9.0, None, "about 9 times more probable under the heaviest hypothesis than under always answering “no”."),
+    (40.0, None, "Beside always answering “no”, the training rows are about 40 times more probable under the"),
+    (1e9, 1e-9, "over a million times more probable under the heaviest hypothesis: it found something."),
+    (1 / 3, 0.3, "about 3 times more probable under always answering “no” than under the heaviest hypothesis."),
+    (4.6, 0.91, "than under always answering “no”. Nothing was found."),
 )
+
+
+@pytest.mark.parametrize(("odds", "weight", "words"), ODDS)
 def test_the_odds_against_a_constant_answer_say_when_nothing_was_found(
     odds: float, weight: float | None, words: str
 ) -> None:

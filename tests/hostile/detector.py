@@ -41,7 +41,6 @@ class Detector:
         page.on("framenavigated", lambda frame: self._go("went to", frame.url))
 
     def _go(self, how: str, url: str) -> None:
-        """Note an address that is not at home."""
         parts, home = urlsplit(url), urlsplit(self.home)
         is_home = url == self.home if home.scheme == "file" else parts.netloc == home.netloc
         if not is_home and parts.scheme not in WITHIN:

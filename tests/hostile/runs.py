@@ -160,7 +160,6 @@ class Hostile:
         log.close()
 
     def all(self) -> dict[str, RunDirectory]:
-        """Write a run of each state."""
         paused = RunPaused(reason="budget", detail=self.harm("capped"))
         command = ("run", self.harm("command"), "--prior", f"\x1b[201~; touch {MARK}\n")
         return {

@@ -14,8 +14,6 @@ to_anyone = partial(as_json, Access_Control_Allow_Origin="*")
 
 
 class Listener:
-    """Hears what a hostile text made anyone fetch: the paths that hold MARK."""
-
     def __init__(self) -> None:
         self.base_url = ""
         self.hold_after = None
@@ -39,6 +37,5 @@ class Listener:
 
 @contextmanager
 def listener() -> Iterator[tuple[str, list[str]]]:
-    """The server's address, and what it hears."""
     with served_by_thread(Listener()) as served:  # type: ignore[type-var]
         yield served.leak, served.heard

@@ -230,7 +230,6 @@ def variant(name, **options):
 
 
 def paper(**options):
-    """The preset `paper`, small."""
     return replace(preset("paper"), **{"particles": 5, "batch_size": 5, "buffer_size": 12, **options})
 
 
@@ -239,12 +238,10 @@ async def collect(events):
 
 
 def run(problem, config, **resume):
-    """Every event of the sampler."""
     return asyncio.run(collect(sample(problem, config, **resume)))
 
 
 def run_conclusion(problem, config, population):
-    """Every event after the last step."""
     return asyncio.run(collect(conclude(problem, config, population)))
 
 

@@ -183,7 +183,6 @@ def make(method, script, **options):
 
 
 def others():
-    """Tasks besides the one that asks."""
     return asyncio.all_tasks() - {asyncio.current_task()}
 
 
@@ -228,7 +227,6 @@ class Broken:
 
 
 def calls_of(method, task):
-    """Calls of a whole run."""
     broken = Broken(10**6, None)
     asyncio.run(scripted.whole(*make(method, scripted.Script(task, delay=broken))))
     return 10**6 - broken.left

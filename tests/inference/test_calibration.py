@@ -88,7 +88,6 @@ def runs(sampler):
 
 
 def p_value(sampler, *, power=1):
-    """Kolmogorov and Smirnov's, with the weights raised to a power."""
     raised = ((weights**power, true, u) for weights, true, u in runs(sampler))
     return kstest([place(weights / weights.sum(), true, u) for weights, true, u in raised], "uniform").pvalue
 

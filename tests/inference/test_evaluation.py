@@ -106,16 +106,16 @@ def literal_score(said, target):
     return min((label for label in shares if shares[label] > top - 1e-9), default=None) == target
 
 
-@pytest.mark.parametrize(
-    ("task", "silent", "value"),
-    [
-        ("classification", lambda text, row: row.id in (100, 101), 5 / 7),  # two of seven rows without an answer
-        ("regression", lambda text, row: row.id == 100, SPAN**2 / 7),
-        ("classification", lambda text, row: text == "a", 1.0),  # the other text answers
-        ("regression", lambda text, row: text == "a", 0.0),
-        ("classification", lambda text, row: True, 0.0),
-    ],
+SILENT = (
+    ("classification", lambda text, row: row.id in (100, 101), 5 / 7),  # two of seven rows without an answer
+    ("regression", lambda text, row: row.id == 100, SPAN**2 / 7),
+    ("classification", lambda text, row: text == "a", 1.0),  # the other text answers
+    ("regression", lambda text, row: text == "a", 0.0),
+    ("classification", lambda text, row: True, 0.0),
 )
+
+
+@pytest.mark.parametrize(("task", "silent", "value"), SILENT)
 def test_abstentions_leave_the_prediction_to_the_others_and_rows_without_an_answer_count(task, silent, value):
     def answer(text, row, *, task):
         return None if silent(text, row) else row.target

@@ -162,7 +162,6 @@ def _add(states, population, mass):
 
 @pytest.fixture
 def enumerate_all(monkeypatch):
-    """Makes an Enumeration, and ends its event loop."""
     with asyncio.Runner() as runner:
         yield lambda size, **options: Enumeration(monkeypatch, runner, size, **options)
 

@@ -49,8 +49,7 @@ def test_hypotheses_alike_on_95_percent_of_the_rows_with_the_same_vote_are_no_ch
     assert n_after(step({"a": labels(20)}), step({"d": labels(21)})) == 0, "the vote on one row is another"
     assert n_after(before, before, step({"e": labels(0)}), before, before) == 1, "a change begins the count anew"
 
-
-def test_weights_alone_can_change_the_vote() -> None:
+    # weights alone can change the vote
     said = {"a": labels(20), "b": labels(30)}
     assert n_after(step(said, weights=[0.6, 0.4]), step(said, weights=[0.9, 0.1])) == 1
     assert n_after(step(said, weights=[0.6, 0.4]), step(said, weights=[0.4, 0.6])) == 0

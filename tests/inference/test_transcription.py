@@ -59,7 +59,6 @@ def check(method, case):
 
 
 def check_weights(events, population, want, proposals):
-    """What Algorithm 2 adds to Algorithm 1."""
     reweighted = one(events, Reweighted, population.step)
     assert reweighted.beta == pytest.approx(want.beta, rel=1e-12)
     assert list(reweighted.weights) == pytest.approx(want.reweighted, abs=1e-12)
@@ -83,13 +82,11 @@ def test_the_sampler_equals_the_literal_algorithm_at_every_step(method, case):
     check(method, case)
 
 
-def test_the_cases_take_every_branch_of_algorithm_1():
+def test_the_cases_take_every_branch_of_both_algorithms():
     decisions = [d for case in CASES for step in literal("mh", case) for d in step.accepted]
     assert {True, False, "unparsable", "unchanged"} == set(decisions)
     assert all(decisions.count(kind) >= 20 for kind in set(decisions))
 
-
-def test_the_cases_take_every_branch_of_algorithm_2():
     steps = [(case, step) for case in CASES for step in literal("smc", case)[1:]]
     tasks = {case.task for case in CASES}
     by_resampling = {task: [s.ancestors is not None for c, s in steps if c.task == task] for task in tasks}

@@ -301,19 +301,19 @@ def test_the_first_population_is_the_texts_and_nothing_was_asked_or_planned_for_
     assert whole.rounds == plan(config, n_train=18, n_test=7).rounds - first_rounds(config)
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"restart": 1.5}, "restart is 1.5: it must lie between 0 and 1"),
-        ({"batch_size": 0}, "at least 1"),
-        ({"tempering": "cold"}, "choose one of auto, paper, incremental, adaptive"),
-        ({"mutate": "never"}, "choose one of every, filtered"),
-        ({"abstention_cost": 3.0}, "between 0 and 1"),
-    ],
+IMPOSSIBLE = (
+    ("restart", 1.5, "restart is 1.5: it must lie between 0 and 1"),
+    ("batch_size", 0, "at least 1"),
+    ("tempering", "cold", "choose one of auto, paper, incremental, adaptive"),
+    ("mutate", "never", "choose one of every, filtered"),
+    ("abstention_cost", 3.0, "between 0 and 1"),
 )
-def test_an_option_that_cannot_be_is_refused_in_one_line(options, said):
+
+
+@pytest.mark.parametrize(("name", "value", "said"), IMPOSSIBLE)
+def test_an_option_that_cannot_be_is_refused_in_one_line(name, value, said):
     with pytest.raises(InputError, match=said) as refused:
-        Config(**options)
+        Config(**{name: value})
     assert "\n" not in str(refused.value)
 
 

@@ -31,12 +31,10 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
 
 async def tick():
-    """A call that takes one unit of virtual time."""
     await asyncio.sleep(1)
 
 
 def run_timed(coroutine):
-    """The result, and the ticks it took."""
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
         loop = runner.get_loop()
         began = loop.time()

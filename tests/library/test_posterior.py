@@ -69,22 +69,22 @@ def test_a_lineage_goes_from_the_first_hypothesis_to_now(labels: vpp.Posterior) 
         labels.lineage(4)
 
 
-def test_a_notebook_and_a_terminal_get_a_line_an_idea(labels: vpp.Posterior) -> None:
+def test_a_notebook_and_a_terminal_get_a_line_an_idea_and_hostile_text_stays_text(
+    labels: vpp.Posterior, tmp_path: Path
+) -> None:
     assert f"| 30 % | 50.0 % | 1 copy | {inspected.BIG} |" in labels._repr_markdown_()
     assert re.search(rf"\n30 % +50.0 % +1 copy +{re.escape(inspected.BIG)}\n", str(labels))
 
-
-def test_hostile_text_stays_text(tmp_path: Path) -> None:
     data = dataset(["yes", "no"], ["yes"])
-    reader = run(tmp_path, started(Config(particles=2), data), *drawn(HOSTILE, "b"), data=data, name=HOSTILE)
+    reader = run(
+        tmp_path / "hostile", started(Config(particles=2), data), *drawn(HOSTILE, "b"), data=data, name=HOSTILE
+    )
     posterior = vpp.load_run(reader.directory.path)
     assert not re.search(r"(?<!\\)<(img|script)", posterior._repr_markdown_())
     assert "\x1b" not in str(posterior)
 
 
 class Waiting:
-    """A question that is answered after some seconds."""
-
     total = done = 1
 
     def __init__(self, seconds: float) -> None:
@@ -121,14 +121,11 @@ def test_models_are_asked_where_an_event_loop_runs_and_an_interrupt_cancels_that
     assert question.ends == ["cancelled"]
 
 
-@pytest.mark.parametrize("empty", [None, float("nan"), pd.NA, "", "  "])
-def test_a_frame_keeps_its_rows_those_without_a_value_included(empty: object) -> None:
+def test_a_frame_keeps_empty_cells_and_words_for_a_missing_one_as_values_except_among_numbers() -> None:
     table = table_of(pd.DataFrame({"x": [1.0, None, 3.0], "y": ["a", "b", None]}))
     assert (table.n_rows, table.cells("x")[1], table.cells("y")[2]) == (3, None, None)
-    assert table_of(pd.DataFrame({"x": [1.0, empty, 3.0]}, dtype=object)).cells("x") == ("1", None, "3")
-
-
-def test_words_for_a_missing_cell_are_values_of_a_frame_except_among_numbers() -> None:
+    for empty in (None, float("nan"), pd.NA, "", "  "):
+        assert table_of(pd.DataFrame({"x": [1.0, empty, 3.0]}, dtype=object)).cells("x") == ("1", None, "3"), empty
     frame = pd.DataFrame(
         {"x": ["NA", "none", "b", None], "y": ["NA", 1, 2.5, 3], "z": pd.Series([0.1] * 4, dtype="f4")}
     )
@@ -262,15 +259,11 @@ def test_labels_come_back_as_they_were_given(labels: tuple[Any, Any], server: En
     assert np.allclose(model.predict_proba(rows).sum(axis=1), 1)
 
 
-@pytest.mark.parametrize("labels", [(" ", "a"), ("a", "a ")])
-def test_labels_that_a_table_would_lose_are_refused(labels: tuple[str, str]) -> None:
-    rows = np.arange(20.0).reshape(-1, 1)
-    with pytest.raises(ValueError, match="reads alike or as missing"):
-        vpp.VPPClassifier(**SMALL).fit(rows, np.where(rows[:, 0] < 10, *labels))
-
-
-def test_a_line_is_found_and_extended() -> None:
+def test_labels_that_a_table_would_lose_are_refused_and_a_line_is_found_and_extended() -> None:
     x = np.arange(30.0).reshape(-1, 1)
+    for labels in ((" ", "a"), ("a", "a ")):
+        with pytest.raises(ValueError, match="reads alike or as missing"):
+            vpp.VPPClassifier(**SMALL).fit(x, np.where(x[:, 0] < 10, *labels))
     model = vpp.VPPRegressor(particles=3, epochs=1).fit(x, 3 * x[:, 0] + 4)
     assert model.predict([[3.0], [50.0]]) == pytest.approx([13, 154], rel=0.05)
     assert model.score(x, 3 * x[:, 0] + 4) > 0.99

@@ -20,14 +20,11 @@ ROWS = 32
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A sentence and what it gives."""
-
     text: str
     expression: str
     """The same in Python, over the columns."""
 
     def gives(self, row: Cells) -> str:
-        """Return the label that the rule gives for a row."""
         return str(eval(self.expression, {name: _value(cell) for name, cell in row.items()}))
 
 
@@ -51,7 +48,6 @@ class Table:
 
     @property
     def rules(self) -> tuple[Rule, ...]:
-        """The rules in the order in which they are stated."""
         lines = iter(map(str.strip, self.stated.strip().splitlines()))
         return tuple(Rule(text, next(lines)) for text in lines)
 

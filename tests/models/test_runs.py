@@ -41,13 +41,11 @@ def qwen() -> Iterator[Served]:
 
 @pytest.fixture(scope="module")
 def trials(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folder of the runs."""
     return tmp_path_factory.mktemp("trials")
 
 
 @pytest.fixture(scope="module")
 def runs(qwen: Served, trials: Path) -> Iterator[Runs]:
-    """All runs, begun together."""
     with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(len(RUNS)) as pool:
         patch.setenv("VPP_MAX_RUNNING", str(len(RUNS)))
         yield {key: pool.submit(run, trials, *key, 0, (*qwen.options, *OPTIONS)) for key in RUNS}

@@ -32,8 +32,6 @@ MOST_PATHS = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """One finished run."""
-
     result: dict[str, Any]
     """What `--json` ends with."""
     heaviest: str
@@ -44,11 +42,9 @@ class Trial:
 
     @property
     def calls(self) -> int:
-        """Calls of both roles."""
         return int(self.result["calls"]["learner"] + self.result["calls"]["optimizer"])
 
     def accuracy(self, split: str) -> float:
-        """Return the balanced accuracy on the test or the training rows."""
         return float(self.result["scores"][split]["labels"]["balanced"]["value"])
 
 
@@ -91,7 +87,6 @@ def simple(folder: Path, table: str) -> dict[str, float]:
 
 
 def line(table: str, method: str, trials: Sequence[Trial]) -> str:
-    """Return one row of the table."""
     scores = [trial.accuracy("test") for trial in trials]
     minutes = mean(trial.result["wall_s"] for trial in trials) / 60
     rules = f"{sum(t.rules for t in trials)} of {sum(t.proposals for t in trials)}"

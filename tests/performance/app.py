@@ -66,7 +66,6 @@ def rest(pid: int, *, begins_s: float = 12.0, within_s: float = 90.0) -> None:
 
 
 def pages(folder: Path) -> list[Ratio]:
-    """Processor milliseconds of the server."""
     long, short = (refresh_ms(folder / f"epochs-{n}", epochs=n) for n in EPOCHS)
     many, few = (list_ms(folder / f"runs-{n}", n=n) for n in (MANY, FEW))
     return [
@@ -131,7 +130,6 @@ def list_ms(folder: Path, *, n: int) -> float:
 
 
 def load(folder: Path) -> list[Ratio]:
-    """Raises AssertionError if a watcher saw an error."""
     os.environ["VPP_MAX_RUNNING"] = str(RUNS)
     with serving(folder) as app, live(app) as runs:
         return watch(app, runs)
@@ -156,7 +154,18 @@ def watch(app: App, runs: Sequence[RunDirectory]) -> list[Ratio]:
     """Watch, and compare what the server takes after a while with what it takes at the end."""
     watchers = [Watcher(run=runs[n % RUNS].id, address=app.url) for n in range(WATCHERS)]
     until = time.time() + SECONDS
-    (warm_mb, warm_size), (end_mb, end_size), cores = asyncio.run(_watch(app, runs, watchers, until))
+
+    def taken() -> tuple[float, int]:
+        return memory_mb(app.pid), sum(run.journal.stat().st_size for run in runs)
+
+    async def go() -> Any:
+        watching = asyncio.gather(*(watcher.watch(until) for watcher in watchers))
+        await asyncio.sleep(WARM_S)
+        warm, spent, began = taken(), cpu_s(app.pid), time.monotonic()
+        await watching
+        return warm, taken(), (cpu_s(app.pid) - spent) / (time.monotonic() - began)
+
+    (warm_mb, warm_size), (end_mb, end_size), cores = asyncio.run(go())
     faults = [fault for watcher in watchers for fault in watcher.faults]
     faults += [line for line in (app.runs / "app.log").read_text().splitlines() if "Error" in line]
     assert not faults, faults[0]
@@ -169,19 +178,6 @@ def watch(app: App, runs: Sequence[RunDirectory]) -> list[Ratio]:
         Ratio(name="memory the watched server grew by / allowed", value=(end_mb - warm_mb) / allowed_mb, most=1.0,
               parts=grown),
     ]  # fmt: skip
-
-
-async def _watch(app: App, runs: Sequence[RunDirectory], watchers: Sequence[Watcher], until: float) -> Any:
-    """Return (megabytes, journal bytes) after a while and at the end, and the share of a core between."""
-
-    def taken() -> tuple[float, int]:
-        return memory_mb(app.pid), sum(run.journal.stat().st_size for run in runs)
-
-    watching = asyncio.gather(*(watcher.watch(until) for watcher in watchers))
-    await asyncio.sleep(WARM_S)
-    warm, spent, began = taken(), cpu_s(app.pid), time.monotonic()
-    await watching
-    return warm, taken(), (cpu_s(app.pid) - spent) / (time.monotonic() - began)
 
 
 def written_at(run: RunDirectory) -> dict[int, float]:

@@ -24,13 +24,11 @@ class Ratio:
 
     @property
     def line(self) -> str:
-        """Return its row of the table in Markdown."""
         missed = "" if self.holds else " (missed)"
         return f"| {self.name} | {self.value:.2f} | {self.most:g}{missed} |"
 
 
 def ratio(name: str, a: float, b: float, *, unit: str, most: float) -> Ratio:
-    """Return a / b."""
     return Ratio(name=name, value=a / b, most=most, parts=f"{a:,.3g} / {b:,.3g} {unit}")
 
 

@@ -37,7 +37,6 @@ def answer(request: Request) -> Reply:
 
 @contextmanager
 def served(latency_s: float) -> Iterator[str]:
-    """Serve in a process that ends with this one; yield the base URL."""
     command = [sys.executable, "-m", "tests.performance.stub", str(latency_s)]
     process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:

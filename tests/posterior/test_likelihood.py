@@ -41,28 +41,22 @@ def test_classification_equals_the_literal_sum_of_eq_6(rows, epsilon):
     assert terms.tolist() == pytest.approx(literal, rel=1e-9)
 
 
-def test_a_prediction_too_far_off_for_floating_point_counts_as_minus_infinity():
+def test_a_prediction_too_far_off_for_floating_point_counts_as_minus_infinity_and_only_the_target_is_right():
     terms = GaussianLikelihood(tau=1.0, abstention_error=1.0).terms([1e200, 0.0], [0.0, 0.0])
     assert terms.tolist() == [-math.inf, 0.0]
+    assert regression_errors([3.0, None, 1.0], [1.0, 1.0, 4.0], abstention_error=9.0).tolist() == [2.0, 9.0, -3.0]
+    assert correct(["a", "b", None, "A"], ["a", "a", "a", "a"]).tolist() == [True, False, False, False]
 
 
-def test_answers_and_targets_must_be_as_many():
+def test_answers_and_targets_must_be_as_many_and_no_target_missing():
     with pytest.raises(ValueError, match="zip"):
         ZeroOneLikelihood(epsilon=0.05).terms(["a"], ["a", "b"])
     # (1,) against (3,) would broadcast
     for answers in ([1.0, 2.0], [1.0]):
         with pytest.raises(ValueError, match="predictions for 3 targets"):
             GaussianLikelihood(tau=1.0, abstention_error=1.0).terms(answers, [1.0, 2.0, 3.0])
-
-
-def test_errors_are_prediction_minus_target_and_a_row_without_a_target_has_none():
     with pytest.raises(ValueError, match="without a target"):
         regression_errors([1.0, 2.0], [1.0, None], abstention_error=1.0)
-    assert regression_errors([3.0, None, 1.0], [1.0, 1.0, 4.0], abstention_error=9.0).tolist() == [2.0, 9.0, -3.0]
-
-
-def test_labels_are_right_only_when_they_are_the_target():
-    assert correct(["a", "b", None, "A"], ["a", "a", "a", "a"]).tolist() == [True, False, False, False]
 
 
 def by_sum(log_p, grid):

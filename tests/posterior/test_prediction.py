@@ -33,10 +33,6 @@ def test_shares_are_literal_sums_without_abstentions_and_the_winner_the_argmax_o
     assert winner(shares) == next(iter(shares), None) == first
 
 
-def test_a_graded_answer_votes_with_its_weight():
-    assert vote_shares([{"no": 0.25, "yes": 0.75}, "no"], [0.5, 0.25]) == {"no": 0.375, "yes": 0.375}
-
-
 @pytest.mark.parametrize(
     ("votes", "weights", "leads", "decides"),
     [
@@ -54,7 +50,8 @@ def test_two_thirds_of_the_answers_decide_and_a_tie_does_not(votes, weights, lea
     assert (leader(shares), decide(shares)) == (leads, decides)
 
 
-def test_shares_that_differ_by_rounding_alone_are_tied():
+def test_shares_that_differ_by_rounding_alone_are_tied_and_a_graded_answer_votes_with_its_weight():
+    assert vote_shares([{"no": 0.25, "yes": 0.75}, "no"], [0.5, 0.25]) == {"no": 0.375, "yes": 0.375}
     assert winner(vote_shares(["b", "b", "b", "a"], [0.1, 0.2, 0.3, 0.6])) == "a"
     assert 0.1 + 0.2 + 0.3 > 0.6, "the case that is tested: rounding puts b ahead"
     assert (winner({"b": 0.5 + 5e-10, "a": 0.5}), winner({"b": 0.5 + 2e-9, "a": 0.5})) == ("a", "b")
@@ -202,14 +199,10 @@ def test_the_interval_is_the_two_brute_force_quantiles(pairs, mass):
 
 
 @given(numbered, st.sampled_from([1e-200, 1e-14, 1e6]))
-def test_the_interval_does_not_depend_on_the_scale_of_the_weights(pairs, scale):
+def test_the_interval_does_not_depend_on_the_scale_of_the_weights_nor_on_a_heavy_abstention(pairs, scale):
     predictions, weights = unzip(pairs)
-    assert disagreement.weighted_interval(predictions, [w * scale for w in weights]) == disagreement.weighted_interval(
-        predictions, weights
-    )
-
-
-def test_the_interval_of_light_particles_is_whole_where_the_heavy_one_abstains():
+    whole = disagreement.weighted_interval(predictions, weights)
+    assert disagreement.weighted_interval(predictions, [w * scale for w in weights]) == whole
     assert disagreement.weighted_interval([1.0, 2.0, 3.0, None], [1e-13, 1e-13, 1e-13, 1.0]) == (1.0, 3.0)
 
 
@@ -260,43 +253,32 @@ def bits(said, epsilon=0.05, labels=LABELS):
     return disagreement.label_information(votes, weights, labels, [ZeroOneLikelihood(epsilon=epsilon)] * len(votes))
 
 
-def test_two_camps_of_labels_by_hand():
+def test_two_camps_of_labels_and_an_abstention_by_hand():
     # p(yes) = .6 x .95 + .4 x .05 = .59; H(.59) = .976500; H(.05) = .286397
     information = disagreement.label_information(["yes", "no"], [0.6, 0.4], ("no", "yes"), [NOISE] * 2)
     assert information == pytest.approx(0.976500 - 0.286397, abs=1e-6)
-
-
-def test_an_abstention_makes_every_label_equally_likely():
     # p(yes) = .9 x .95 + .1 x .5 = .905; H(.905) = .452943; less .9 x .286397 + .1 x 1
-    assert disagreement.label_laws([None], ("no", "yes"), [NOISE]).tolist() == [[0.5, 0.5]]
     information = disagreement.label_information(["yes", None], [0.9, 0.1], ("no", "yes"), [NOISE] * 2)
     assert information == pytest.approx(0.452943 - 0.357757, abs=1e-6)
 
 
-def test_the_law_of_labels_sums_to_one_whatever_the_mass_of_an_error():
+def test_the_law_of_labels_sums_to_one_whatever_the_mass_of_an_error_and_an_abstention_makes_all_alike():
     # whole: .95, .05, .05 over 1.05; shared: .95, .025, .025
+    shared = ZeroOneLikelihood(epsilon=0.05, n_shares=2)
     assert disagreement.label_laws(["a"], LABELS, [NOISE])[0] == pytest.approx([0.95 / 1.05, 0.05 / 1.05, 0.05 / 1.05])
-    assert disagreement.label_laws(["a"], LABELS, [ZeroOneLikelihood(epsilon=0.05, n_shares=2)])[0] == pytest.approx(
-        [0.95, 0.025, 0.025]
-    )
+    assert disagreement.label_laws(["a"], LABELS, [shared])[0] == pytest.approx([0.95, 0.025, 0.025])
+    assert disagreement.label_laws([None], ("no", "yes"), [NOISE]).tolist() == [[0.5, 0.5]]
 
 
-@given(st.sampled_from([*LABELS, None]), votes_of_labels)
-def test_what_all_agree_on_tells_nothing(vote, said):
-    assert bits(([vote] * len(said[1]), said[1])) == 0.0
-
-
-@given(votes_of_labels, st.floats(0.001, 0.6))
-def test_a_label_tells_no_more_than_there_is_to_tell(said, epsilon):
+@given(st.sampled_from([*LABELS, None]), votes_of_labels, st.floats(0.001, 0.6), st.floats(0.1, 0.9))
+def test_a_label_tells_at_most_what_there_is_to_tell_and_copies_tell_as_one(vote, said, epsilon, part):
+    votes, weights = said
+    assert bits(([vote] * len(weights), weights)) == 0.0
     found = bits(said, epsilon)
     assert 0 <= found <= math.log2(len(LABELS)) + CLOSE
-    assert found <= float(disagreement.entropy(said[1])) + CLOSE
-
-
-@given(votes_of_labels, st.floats(0.1, 0.9))
-def test_a_particle_in_two_copies_tells_as_one_and_without_weight_nothing(said, part):
-    votes, (first, *weights) = said
-    split = ([votes[0], *votes, "a"], [first * part, first * (1 - part), *weights, 0.0])
+    assert found <= float(disagreement.entropy(weights)) + CLOSE
+    first, *rest = weights
+    split = ([votes[0], *votes, "a"], [first * part, first * (1 - part), *rest, 0.0])
     assert bits(split) == pytest.approx(bits(said), abs=CLOSE)
 
 

@@ -185,22 +185,14 @@ def test_the_next_exponent_looks_at_the_carried_weights_not_at_the_step_alone():
     assert alone > found + 0.05, "and the step alone would have gone further"
 
 
-def test_hypotheses_that_cannot_be_told_apart_go_to_the_end_at_once():
+def test_hypotheses_that_cannot_be_told_apart_go_to_the_end_and_where_no_step_keeps_the_ess_the_exponent_moves():
     assert next_exponent(np.zeros(3), np.full(3, -7.0), previous=0.0, ceiling=1.0, target=2.9) == 1.0
     assert next_exponent([0.0], [-7.0], previous=0.0, ceiling=0.5, target=0.5) == 0.5
     assert next_exponent(np.zeros(4), UNEVEN, previous=1.0, ceiling=1.0, target=2.0) == 1.0
 
-
-def test_where_no_step_keeps_the_ess_the_exponent_still_moves():
     log_lik = np.array([-np.inf, -np.inf, -np.inf, -1.0])
     found = next_exponent(np.zeros(4), log_lik, previous=0.25, ceiling=1.0, target=2.0)
     assert 0.25 < found < 0.2501
-
-
-@given(st.floats(-300, 0), st.floats(-300, 0))
-def test_alpha_is_the_capped_likelihood_ratio(proposal, current):
-    alpha = math.exp(log_acceptance(proposal, current))
-    assert alpha == pytest.approx(min(1.0, math.exp(proposal) / math.exp(current)), rel=1e-9)
 
 
 @pytest.mark.parametrize("u", [0.0, 5e-324, 1e-300, 0.5, ALMOST_ONE])
@@ -211,7 +203,9 @@ def test_out_of_the_impossible_every_way_leads_and_into_it_none_and_a_tie_is_alw
     assert accepts(log_acceptance(-3.7, -3.7), u=u)
 
 
-@given(st.floats(1e-6, 1), st.floats(0, 1, exclude_max=True))
-def test_accepting_means_u_below_alpha(alpha, u):
+@given(st.floats(-300, 0), st.floats(-300, 0), st.floats(1e-6, 1), st.floats(0, 1, exclude_max=True))
+def test_alpha_is_the_capped_likelihood_ratio_and_accepting_means_u_below_it(proposal, current, alpha, u):
+    ratio = math.exp(log_acceptance(proposal, current))
+    assert ratio == pytest.approx(min(1.0, math.exp(proposal) / math.exp(current)), rel=1e-9)
     if abs(u - alpha) > 1e-12:
         assert accepts(math.log(alpha), u=u) == (u < alpha)

@@ -89,7 +89,7 @@ It returns labels.
 """
 
 
-def test_each_return_is_a_branch_with_the_conditions_around_it() -> None:
+async def test_each_return_is_a_branch_with_the_conditions_around_it_which_a_program_reports() -> None:
     program = read(ADMITTED)
     assert program.columns == ("a", "b")
     assert [program.words(at) for at in range(5)] == [
@@ -101,14 +101,9 @@ def test_each_return_is_a_branch_with_the_conditions_around_it() -> None:
     ]
     assert "#" not in program.code
     assert read(program.code) == program
-
-
-@pytest.mark.parametrize(
-    ("row", "given"), [((4, 1), ("x", 0)), ((10, 3), ("y", 1)), ((-1, 3), ("w", 2)), ((4, 2), ("u", 4))]
-)
-async def test_a_program_reports_the_branch_that_answered(row: tuple[int, int], given: tuple[str, int]) -> None:
     async with Sandbox() as sandbox:
-        assert await sandbox.run(read(ADMITTED), [row]) == [Given(*given)]
+        given = await sandbox.run(program, [(4, 1), (10, 3), (-1, 3), (4, 2)])
+    assert given == [Given("x", 0), Given("y", 1), Given("w", 2), Given("u", 4)]
 
 
 async def test_returns_in_loops_matches_and_handlers_are_branches() -> None:
@@ -240,31 +235,29 @@ def test_an_ordinary_program_passes(code: str) -> None:
     assert strict_fault(read_program(code, COLUMNS)) is None
 
 
+AROUND = (
+    "@print\ndef predict(age):\n    return 1",
+    "def predict(age=print()):\n    return 1",
+    "def predict(*age):\n    return 1",
+    "def predict(age: print(1)):\n    return 1",
+    "def predict(age) -> [].pop:\n    return 1",
+    "def predict(__age__):\n    return 1",
+    "async def predict(age):\n    return 1",
+    "X = 1\ndef predict(age):\n    return X",
+    "print(1)\ndef predict(age):\n    return 1",
+    "def f(x):\n    return f(x)\ndef predict(age):\n    return f(age)",
+    *("", "def predict(age", f"def predict(age):\n    return {'-' * 5000}1"),
+    f"def predict(age):\n    return {'(' * 300}1{',)' * 300}",
+)
+
+
 @pytest.mark.parametrize("body", UNSAFE)
 def test_a_hostile_program_is_refused_in_one_line(body: str) -> None:
     fault = fault_of(f"def predict(age, town, items, note, max):\n    {body}\n")
     assert re.fullmatch(r"line \d+: .+ is not allowed|it asks the model about a text", fault)
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
-        "@print\ndef predict(age):\n    return 1",
-        "def predict(age=print()):\n    return 1",
-        "def predict(*age):\n    return 1",
-        "def predict(age: print(1)):\n    return 1",
-        "def predict(age) -> [].pop:\n    return 1",
-        "def predict(__age__):\n    return 1",
-        "async def predict(age):\n    return 1",
-        "X = 1\ndef predict(age):\n    return X",
-        "print(1)\ndef predict(age):\n    return 1",
-        "def f(x):\n    return f(x)\ndef predict(age):\n    return f(age)",
-        "",
-        "def predict(age",
-        f"def predict(age):\n    return {'-' * 5000}1",
-        f"def predict(age):\n    return {'(' * 300}1{',)' * 300}",
-    ],
-)
+@pytest.mark.parametrize("code", AROUND)
 def test_what_stands_around_the_function_is_checked_too(code: str) -> None:
     assert fault_of(code)
 
@@ -415,11 +408,13 @@ async def test_a_program_that_redefines_what_runs_it_gains_nothing(name: str) ->
     assert (given.value, given.fault) == (value, fault)
 
 
-async def test_one_row_that_fails_leaves_the_others_and_a_long_text_is_cut() -> None:
+async def test_one_row_that_fails_leaves_the_others_a_long_text_is_cut_and_chunks_come_back_in_order() -> None:
     async with Sandbox() as sandbox:
         given = await sandbox.run(program("return 6 / a if a < 9 else 'y' * 10_000_000"), [(2,), (0,), (9,), (None,)])
+        many = await sandbox.run(HARMLESS, [(n,) for n in range(CHUNK + 2)])
     assert [each.value for each in given] == [3.0, None, "y" * 200, None]
     assert [each.fault.partition(":")[0] for each in given] == ["", "ZeroDivisionError", "", "TypeError"]
+    assert [each.value for each in many] == list(range(1, CHUNK + 3))
     assert [each.branch for each in given] == [0, None, 1, None]
 
 
@@ -429,12 +424,6 @@ async def test_a_program_is_a_function_of_its_row_and_never_sleeps() -> None:
         first, again = [await sandbox.run(program(clock), [(1,)]) for _ in range(2)]
     assert first == again
     assert str(first[0].value).startswith("2000-01-01")
-
-
-async def test_more_rows_than_a_chunk_come_back_in_order() -> None:
-    async with Sandbox() as sandbox:
-        given = await sandbox.run(HARMLESS, [(n,) for n in range(CHUNK + 2)])
-    assert [each.value for each in given] == list(range(1, CHUNK + 3))
 
 
 async def test_a_caller_that_leaves_does_not_stop_the_others() -> None:

@@ -89,7 +89,6 @@ def started(config: Config, data: Dataset, *, steps: int = 2, model: str = "demo
 
 
 def drawn(*texts: str) -> list[Event]:
-    """The initial population."""
     events: list[Event] = [
         ParticleDrawn(particle=k, hypothesis=hypothesis_id(t), text=t, temperature=0.5, raw=f"New rule: {t}")
         for k, t in enumerate(texts)

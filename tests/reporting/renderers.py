@@ -14,12 +14,10 @@ RENDERERS = {
 
 
 def tokens(markdown: str, renderer: MarkdownIt) -> list[Token]:
-    """Every token, those inside a line included."""
     return [each for token in renderer.parse(markdown) for each in (token, *(token.children or ()))]
 
 
 def kinds(markdown: str, renderer: MarkdownIt) -> set[str]:
-    """Kinds of all tokens."""
     return {token.type for token in tokens(markdown, renderer)}
 
 

@@ -106,7 +106,7 @@ def test_each_step_has_metrics_and_the_last_step_has_those_of_the_run(tmp_path: 
     assert whole["final_ess"] == pytest.approx(1 / sum(w**2 for w in inspected.LABEL_WEIGHTS))
 
 
-def test_an_unreachable_server_gives_a_one_line_error_without_the_password(
+def test_an_unreachable_server_gives_a_one_line_error_without_the_password_and_no_mlflow_how_to_get_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
@@ -118,11 +118,9 @@ def test_an_unreachable_server_gives_a_one_line_error_without_the_password(
     assert "hunter22" not in str(refused.value)
     assert "\n" not in str(refused.value)
 
-
-def test_without_mlflow_it_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mlflow", None)
     with pytest.raises(InputError, match="pip install mlflow-skinny"):
-        log_run(inspected.labels(tmp_path).directory, "http://127.0.0.1:5000", experiment="vpp")
+        log_run(inspected.labels(tmp_path / "again").directory, "http://127.0.0.1:5000", experiment="vpp")
 
 
 Json = dict[str, Any]
@@ -152,11 +150,7 @@ def test_hypotheses_particles_texts_ruled_out_and_rows_are_those_of_the_findings
     assert content["dataset"]["provenance"]["sha256"] == "ab" * 32
     assert (content["result"]["status"], content["result"]["metric"]["name"]) == ("finished", "accuracy")
     assert set(out) == {inspected.LUCK, inspected.SEVEN, inspected.NONE, "Sorry."}
-    assert (out[inspected.LUCK]["reason"], out[inspected.LUCK]["step"], out[inspected.LUCK]["times"]) == (
-        "rejected",
-        1,
-        3,
-    )
+    assert [out[inspected.LUCK][name] for name in ("reason", "step", "times")] == ["rejected", 1, 3]
     assert out[inspected.SEVEN]["against"][0] == {"row": 0, "said": "no", "true": "yes", "is_decisive": True}
     rows = {each["row"]: each for each in content["disagreement"]}
     assert (rows[9]["true"], rows[9]["prediction"], rows[9]["uncertain"]) == ("no", "yes", True)
@@ -176,16 +170,9 @@ def test_the_page_documents_every_field_and_no_other(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "files.md").read_text(encoding="utf-8")
     page = page.split("## posterior.json")[1].split("## Records")[0]
     documented = {path for field in re.findall(r"^- `([^`]+)`:", page, flags=re.MULTILINE) for path in paths_of(field)}
-    implied = {path for field in documented for path in holders(field)}
-    assert written - documented - implied == set()
+    parts = tuple(f"{each}." for each in documented)
+    assert [path for path in written if not any(each.startswith((f"{path}.", f"{path}[")) for each in parts)] == []
     assert documented - written == set()
-
-
-def holders(field: str) -> Iterator[str]:
-    """The objects and lists around a field: `a` and `a[].b` of `a[].b.c`."""
-    while "." in field:
-        field = field.rpartition(".")[0]
-        yield field.removesuffix("[]")
 
 
 def paths_of(field: str) -> Iterator[str]:
@@ -207,11 +194,11 @@ def paths(value: Any, at: str = "") -> Iterator[str]:
         return
     if isinstance(value, dict):
         for key, each in value.items():
-            yield from paths(each, f"{at}.{key}" if at else key)
+            yield from paths(each, f"{at}.{key}".lstrip("."))
     elif isinstance(value, list):
         for each in value:
             if isinstance(each, dict):
-                yield from (path for path in paths(each, f"{at}[]") if path != f"{at}[]")
+                yield from paths(each, f"{at}[]")
 
 
 SERVER = EndpointSpec(base_url="http://localhost:8000/v1", model="qwen")
@@ -287,7 +274,7 @@ def test_every_unfinished_run_can_be_reported(tmp_path: Path) -> None:
         assert "The run is interrupted." in report, length
 
 
-def test_the_command_stands_in_a_block_that_no_text_closes(tmp_path: Path) -> None:
+def test_the_command_stands_in_a_block_that_no_text_closes_without_a_key_or_password(tmp_path: Path) -> None:
     typed = ("run", "some where/toy.csv", "--run-dir", "runs/x", "--prior=```\n# owned\x1b[201~; rm -r x", "--demo")
     report = report_markdown(run(tmp_path, command=typed))
     fences = [token for token in tokens(report, RENDERERS["commonmark"]) if token.type == "fence"]
@@ -295,11 +282,9 @@ def test_the_command_stands_in_a_block_that_no_text_closes(tmp_path: Path) -> No
     assert [fence.content for fence in fences] == [f"python -m vpp run {words}\n"]
     assert "not started on a command line" in report_markdown(run(tmp_path / "app"))
 
-
-def test_no_key_or_password_is_shown(tmp_path: Path) -> None:
     endpoint = EndpointSpec(base_url="https://me:secret@host/v1", optimizer_base_url="https://u:secret@h/", model="m")
     typed = ("run", "toy.csv", "--base-url=https://me:secret@host/v1", "--run-dir=x")
-    report = report_markdown(run(tmp_path, endpoint=endpoint, command=typed))
+    report = report_markdown(run(tmp_path / "keys", endpoint=endpoint, command=typed))
     assert "python -m vpp run toy.csv --base-url=https://host/v1\n" in report
     assert "secret" not in report
 
@@ -330,18 +315,14 @@ def hostile_report(folder: Path, texts: Sequence[str]) -> str:
     return "\n\n".join(report_markdown(RunReader(each)) for each in ended)
 
 
-def test_the_file_holds_the_pages_of_the_app_and_fetches_nothing(tmp_path: Path) -> None:
-    reader = inspected.labels(tmp_path)
-    report = report_html(reader)
+def test_the_file_holds_the_pages_of_the_app_fetches_nothing_and_links_its_appendix(tmp_path: Path) -> None:
+    report = report_html(inspected.labels(tmp_path))
     assert '<div class="report"><p class="say">Right on 4 of 5 test rows' in report
     assert "default-src 'none'; style-src 'unsafe-inline'; font-src data:" in report
     assert not re.search(r"<(script|link|img|iframe|button)\b", report)
     assert set(re.findall(r"url\((.{5})", report)) == {"data:"}
     assert len(report) < 1_500_000
-
-
-def test_the_table_of_contents_leads_to_every_section_of_the_appendix(tmp_path: Path) -> None:
-    appendix = report_html(inspected.labels(tmp_path)).partition('class="report appendix"')[2]
+    appendix = report.partition('class="report appendix"')[2]
     links = re.findall(r'href="#([^"]+)"', appendix)
     assert len(links) == appendix.count("<h2>") - 1
     assert re.findall(r'<div id="([^"]+)"', appendix) == links

@@ -89,7 +89,6 @@ def table(task: str, *, calibration: int = 0) -> Dataset:
 
 
 def product_answers(data: Dataset, codes: tuple[str, ...]) -> dict[tuple[int, int], Any]:
-    """The product's own answers, by place of the code and row id."""
     columns = Columns(data)
 
     async def answers() -> dict[tuple[int, int], Any]:

@@ -70,7 +70,6 @@ def litellm() -> Iterator[Served]:
 
 @pytest.fixture(scope="module")
 def mlflow() -> Iterator[Served]:
-    """`mlflow server` with an empty store."""
     folder = LOGS / "mlflow"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)

@@ -31,8 +31,6 @@ ONE_THREAD = {"OMP_NUM_THREADS": "1"}
 
 @dataclass(frozen=True, kw_only=True)
 class Served:
-    """A server that is up."""
-
     base_url: str
     """Ends in /v1."""
     model: str
@@ -42,12 +40,10 @@ class Served:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Variables for `python -m vpp`: the key, if the server asks for one."""
         return {"OPENAI_API_KEY": self.key} if self.key else {}
 
     @property
     def options(self) -> tuple[str, ...]:
-        """Options for `python -m vpp`."""
         return ("--base-url", self.base_url, "--model", self.model)
 
     @property
@@ -116,7 +112,6 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
 
 
 def tail(log: Path) -> str:
-    """Return the last lines of a server's log."""
     return "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-60:])
 
 

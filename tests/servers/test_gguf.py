@@ -15,13 +15,11 @@ WITHIN_S = 1200.0
 
 
 def start(desk: Desk, name: str, model: Path = MODEL) -> Running:
-    """Start a small run with the response cache."""
     where = ("--json", "--quiet", "--run-dir", desk.folder / name)
     return desk.start("run", PENGUINS, *TARGET, *TINY, "--gguf", model, *where)
 
 
 def servers() -> list[str]:
-    """Process ids of the llama.cpp servers that live."""
     found = []
     for file in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):  # it has just ended

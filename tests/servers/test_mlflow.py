@@ -16,10 +16,6 @@ def got(mlflow: Served, path: str) -> Any:
     return json.loads(mlflow.get(f"/api/2.0/mlflow/{path}"))
 
 
-def by_key(entries: list[dict[str, Any]]) -> dict[str, Any]:
-    return {each["key"]: each["value"] for each in entries}
-
-
 def test_a_demo_run_has_its_options_figures_by_step_and_files_there(mlflow: Served, desk: Desk) -> None:
     outcome = desk.run("tracked", "--demo").finish(within_s=300)
     assert outcome.code == 0, outcome.err
@@ -29,7 +25,8 @@ def test_a_demo_run_has_its_options_figures_by_step_and_files_there(mlflow: Serv
     assert exported.code == 0, exported.err
     (number,) = exported.out.split()
     run = got(mlflow, f"runs/get?run_id={number}")["run"]
-    params, metrics, tags = (by_key(run["data"][kind]) for kind in ("params", "metrics", "tags"))
+    kinds = (run["data"][kind] for kind in ("params", "metrics", "tags"))
+    params, metrics, tags = ({each["key"]: each["value"] for each in entries} for entries in kinds)
     assert run["info"]["status"] == "FINISHED"
     assert run["info"]["end_time"] > run["info"]["start_time"]
     assert (params["particles"], params["method"]) == (str(len(result["weights"])), "smc")

@@ -33,12 +33,10 @@ def rgb_of(colour: str) -> np.ndarray:
 
 
 def linear(rgb: np.ndarray) -> np.ndarray:
-    """sRGB as linear RGB."""
     return np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
 
 
 def contrast(one: np.ndarray, other: np.ndarray) -> float:
-    """WCAG 2.2's ratio of two colours in linear RGB."""
     dark, light = sorted(float(colour @ [0.2126, 0.7152, 0.0722]) for colour in (one, other))
     return (light + 0.05) / (dark + 0.05)
 
@@ -71,12 +69,9 @@ def test_each_colour_of_streamlits_theme_is_one_token_in_both_themes() -> None:
         assert {Token(light[key], dark[key]) for key in light} <= {*TOKENS.values(), PRIMARY}
 
 
-def test_drawings_have_no_other_colours() -> None:
+def test_drawings_have_no_other_colours_and_no_colour_stands_elsewhere() -> None:
     for name in ("logo.svg", "icon.svg"):
         assert colours((ROOT / "assets" / name).read_text()) == {*TOKENS["accept"], *TOKENS["ink"]}, name
-
-
-def test_no_colour_stands_elsewhere() -> None:
     found = {
         path.name for path in SOURCES if re.search(rf"{HEX.pattern}|\b(rgb|hsl|oklch)a?\((?!0,0,0,0)", path.read_text())
     }

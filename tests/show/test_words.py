@@ -19,21 +19,18 @@ from vpp.show.figures import VoteBar
 NBSP = "\N{NO-BREAK SPACE}"
 
 
-def test_a_percentage_never_claims_all_or_nothing_falsely() -> None:
+def test_a_percentage_never_claims_all_or_nothing_falsely_nor_a_vote_that_it_is_unanimous() -> None:
     cases = {0: "0 %", 1: "100 %", 0.22: "22 %", 0.997: "99.7 %", 0.004: "0.4 %", 0.99999: "> 99.9 %"}
     cases |= {1e-9: "< 0.1 %", 0.996: "99.6 %"}
     assert {fraction: words.percent(fraction).replace(NBSP, " ") for fraction in cases} == cases
+    shares = (("a", 0.9996), ("b", 0.0004))
+    assert VoteBar(shares=shares, labels=("a", "b")).words == f"a > 99.9{NBSP}%, b < 0.1{NBSP}%"
+    assert VoteBar(shares=(("a", sum([0.1] * 10)),), labels=("a", "b")).words == f"a 100{NBSP}%"
 
 
 @given(st.floats(0, 1, exclude_min=True, exclude_max=True))
 def test_a_share_between_0_and_1_never_reads_as_either(fraction: float) -> None:
     assert words.percent(fraction).split(NBSP)[0] not in ("0", "100", "0.0", "100.0")
-
-
-def test_a_vote_that_is_not_unanimous_never_reads_so() -> None:
-    shares = (("a", 0.9996), ("b", 0.0004))
-    assert VoteBar(shares=shares, labels=("a", "b")).words == f"a > 99.9{NBSP}%, b < 0.1{NBSP}%"
-    assert VoteBar(shares=(("a", sum([0.1] * 10)),), labels=("a", "b")).words == f"a 100{NBSP}%"
 
 
 def test_a_time_and_a_list_are_said_in_full_up_to_their_limits() -> None:
@@ -43,36 +40,14 @@ def test_a_time_and_a_list_are_said_in_full_up_to_their_limits() -> None:
     assert {n: words.listed(range(n), most=2) for n in lists} == lists
 
 
-def test_a_number_reads_well_at_any_scale() -> None:
-    cases = {
-        0.0: "0",
-        3.14159: "3.142",
-        2007.25: "2007.2",
-        2007.0: "2007",
-        123456.7: "123,456.7",
-        12_345_678.9: "12,345,679",
-        1.2345e12: "1.234e12",
-        -1.5e-9: "−1.5e−9",
-        0.00012345: "0.0001234",
-    }
+def test_a_number_reads_well_at_any_scale_and_a_target_with_one_decimal_more_than_its_data() -> None:
+    cases = {0.0: "0", 3.14159: "3.142", 2007.25: "2007.2", 2007.0: "2007", 123456.7: "123,456.7"}
+    cases |= {12_345_678.9: "12,345,679", 1.2345e12: "1.234e12", -1.5e-9: "−1.5e−9", 0.00012345: "0.0001234"}
     assert {value: words.number(value) for value in cases} == cases
-
-
-@pytest.mark.parametrize(
-    ("value", "decimals", "shown"),
-    [
-        (65 / 3, 0, "21.7"),
-        (-12345.678, 1, "−12,345.68"),
-        (6.5e12 / 3, 0, "2,166,666,666,666.7"),
-        (1.23456e-9, 9, "1.2e−9"),
-        (-math.inf, 2, "−∞"),
-        (4 / 3, None, "1.333"),
-    ],
-)
-def test_a_value_of_the_target_has_one_decimal_more_than_its_data(
-    value: float, decimals: int | None, shown: str
-) -> None:
-    assert words.target_text(value, decimals) == shown
+    targets: dict[tuple[float, int | None], str] = {(65 / 3, 0): "21.7", (-12345.678, 1): "−12,345.68"}
+    targets |= {(6.5e12 / 3, 0): "2,166,666,666,666.7", (1.23456e-9, 9): "1.2e−9", (-math.inf, 2): "−∞"}
+    targets |= {(4 / 3, None): "1.333"}
+    assert {each: words.target_text(*each) for each in targets} == targets
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
@@ -80,14 +55,10 @@ def test_the_shortest_text_reads_back_as_the_same_number(value: float) -> None:
     assert float(words.shortest(value)) == value
 
 
-def test_a_label_that_the_glossary_lacks_is_text_alone() -> None:
-    assert markup.term("<b>") == "&lt;b&gt;"
-    assert 'popovertarget="term-ess"' in markup.term("Effective sample size")
-
-
 def test_every_term_has_a_place_of_its_own_on_the_page() -> None:
     ids = re.findall(r'<div popover id="([^"]+)"', markup.glossary())
     assert len(ids) == len(set(ids)) == len(markup.GLOSSARY)
+    assert 'popovertarget="term-ess"' in markup.term("Effective sample size")
     assert len(markup.BY_LABEL) == sum(len(entry.labels) for entry in markup.GLOSSARY), "no two terms share a label"
 
 
@@ -218,6 +189,7 @@ def test_no_text_leaves_its_element_or_attribute() -> None:
         '<div class="vpp" role="group" aria-label="&quot;&#x27;&gt;&lt;b&gt;"><b></div>'
     )
     assert markup.badge("", "<b>") == '<span class="badge">&lt;b&gt;</span>'
+    assert markup.term("<b>") == "&lt;b&gt;", "a label that the glossary lacks is text alone"
 
 
 def test_addresses_and_names_get_a_joiner() -> None:
@@ -228,16 +200,13 @@ def test_addresses_and_names_get_a_joiner() -> None:
         assert re.search(f"[:@#]{markup.JOINER}|www{markup.JOINER}", text), address
 
 
-def test_ordinary_sentences_read_well_in_the_raw_file() -> None:
+def test_ordinary_sentences_read_well_in_the_raw_file_and_lines_of_a_quote_stay_lines() -> None:
     for text in (
         "The class label is 1 if the sum of a, b, c and d is even, and 0 otherwise.",
         "If bill_length_mm is at most 37.9, output Adelie; otherwise (say, 40), output Gentoo.",
         "y = 2.8 * x + 4.2, x > 3 and x <= 5",
     ):
         assert markup.markdown_text(text) == text
-
-
-def test_lines_of_a_quote_stay_lines() -> None:
     assert markup.markdown_quote("If a:\n\n- yes\r\n- no") == "> If a:\\\n> \\- yes\\\n> \\- no"
 
 

@@ -23,7 +23,6 @@ def licence(name: str) -> str:
 
 
 def licences() -> dict[str, str]:
-    """Return the licence by package."""
     names = {name.lower().replace("_", "-") for path in PINS for name in _PIN.findall(path.read_text(encoding="utf-8"))}
     return {name: licence(name) for name in sorted(names)}
 

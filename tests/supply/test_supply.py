@@ -41,12 +41,10 @@ def test_what_people_pin_is_what_is_installed(source: str, path: Path) -> None:
         assert re.search(rf"^{re.escape(package)}(\[\w+\])?=={re.escape(version)} ", text, re.MULTILINE), "make pins"
 
 
-def test_tests_run_on_the_versions_that_the_app_is_pinned_to() -> None:
+def test_tests_run_on_the_versions_of_the_app_whose_every_range_is_pinned_as_is_the_local_extra() -> None:
     app, dev = (set(re.findall(r"^\S+==\S+", path.read_text(encoding="utf-8"), re.MULTILINE)) for path in PINS)
     assert {pin.replace("[aiohttp]", "") for pin in app} <= {pin.replace("[aiohttp]", "") for pin in dev}
 
-
-def test_every_range_of_the_package_is_pinned_for_the_app_and_the_local_extra_is_what_is_pinned() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     names = {re.match(r"[\w-]+", each).group() for each in project["dependencies"]}  # type: ignore[union-attr]
     assert names == set(straight(SOURCES / "app.in"))

@@ -145,13 +145,11 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
 
 
 def copy_of(run: Run, folder: Path) -> Run:
-    """To be spoiled."""
     shutil.copytree(run[0].path, folder / "copy")
     return RunDirectory(folder / "copy"), list(run[1])
 
 
 def place_of(events: list[Event], kind: type[Event], **where: Any) -> int:
-    """Of a middle event of the kind."""
     found = [
         i for i, e in enumerate(events) if isinstance(e, kind) and all(getattr(e, k) == v for k, v in where.items())
     ]
@@ -210,7 +208,6 @@ def field_changes(event: Any) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def found(directory: RunDirectory) -> tuple[Fault, ...]:
-    """The faults, or the line that cannot be read."""
     try:
         return verify(directory).faults
     except JournalDamaged as error:
@@ -219,7 +216,7 @@ def found(directory: RunDirectory) -> tuple[Fault, ...]:
 
 
 @pytest.mark.parametrize(("run", "kind", "where"), KINDS)
-def test_a_changed_field_is_found_at_its_line(
+def test_a_changed_field_is_found_at_its_line_and_one_that_is_missing_or_stands_twice(
     run: str, kind: type[Event], where: dict[str, Any], runs: dict[str, Run], tmp_path: Path
 ) -> None:
     directory, events = copy_of(runs[run], tmp_path)
@@ -230,21 +227,13 @@ def test_a_changed_field_is_found_at_its_line(
         here = [fault for fault in faults if fault.line == place + 1]
         is_named = any(fault.what.startswith(("record", f"{events[place].type} {name}")) for fault in here)
         assert is_named or (name in IDENTITIES and faults), (name, change, faults)
-
-
-@pytest.mark.parametrize(("run", "kind", "where"), KINDS)
-def test_a_line_that_is_missing_or_stands_twice_is_found(
-    run: str, kind: type[Event], where: dict[str, Any], runs: dict[str, Run], tmp_path: Path
-) -> None:
-    directory, events = copy_of(runs[run], tmp_path)
-    place = place_of(events, kind, **where)
     write(directory, events[:place] + events[place + 1 :])
     assert not verify(directory).holds
     write(directory, events[: place + 1] + events[place:])
     assert "record" in {fault.what for fault in verify(directory).faults}
 
 
-def test_another_answer_is_found(runs: dict[str, Run], tmp_path: Path) -> None:
+def test_another_answer_and_the_files_of_another_run_are_found(runs: dict[str, Run], tmp_path: Path) -> None:
     directory, _ = copy_of(runs["chains"], tmp_path)
     lines = directory.journal.read_text().splitlines()
     told = json.loads(lines[-1])
@@ -253,9 +242,7 @@ def test_another_answer_is_found(runs: dict[str, Run], tmp_path: Path) -> None:
     (fault,) = verify(directory).faults
     assert fault.follows == "maybe"
 
-
-def test_the_files_of_another_run_are_found(runs: dict[str, Run], tmp_path: Path) -> None:
-    directory, _ = copy_of(runs["filtered"], tmp_path)
+    directory, _ = copy_of(runs["filtered"], tmp_path / "files")
     for name in ("run.json", "data.csv"):
         shutil.copy(runs["carried"][0].path / name, directory.path / name)
     (fault,) = verify(directory).faults
