@@ -294,6 +294,7 @@ def bench(options: Namespace) -> Lines:
         raise InputError(f"--jobs is {jobs}: give at least 1")
     directory, spec = _directory_and_spec(options, env.runs_dir)
     preparation.check_endpoint(spec.endpoint)
+    # What workers take for VPP_MAX_RUNNING: with fewer than the jobs, some would wait.
     slots, say = max(jobs, env.max_running), StatusLine(None if options.quiet else sys.stderr).print
     with ray_cluster(options.ray, jobs=jobs) if options.ray else nullcontext():
         backend: Backend = "ray" if options.ray else "threading"
