@@ -247,17 +247,14 @@ def _check_options(config: Config) -> None:
             least, most = bounds
             must = f"be at least {least:g}" if math.isinf(most) else f"lie between {least:g} and {most:g}"
             raise InputError(f"{option.name} is {value}: it must {must}")
-    _check_noise("epsilon", config.epsilon, below=1, must="a number between 0 and 1")
-    _check_noise("tau", config.tau, below=math.inf, must="a positive number")
-
-
-def _check_noise(name: str, value: str, *, below: float, must: str) -> None:
-    try:
-        is_allowed = value == "auto" or 0 < float(value) < below
-    except ValueError:
-        is_allowed = False
-    if not is_allowed:
-        raise InputError(f"{name} is {value!r}: give {must}, or auto")
+    for name, below, must in (("epsilon", 1.0, "a number between 0 and 1"), ("tau", math.inf, "a positive number")):
+        noise = getattr(config, name)
+        try:
+            is_allowed = noise == "auto" or 0 < float(noise) < below
+        except ValueError:
+            is_allowed = False
+        if not is_allowed:
+            raise InputError(f"{name} is {noise!r}: give {must}, or auto")
 
 
 def preset(name: Preset) -> Config:

@@ -10,26 +10,23 @@ from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
+from pathlib import Path
 from typing import Any, cast
 
 from vpp import events
 from vpp.inference import sample
 from vpp.inference.sampling import PRIOR_DRAWS, conclude
 from vpp.llm.learner import LearnerOptions
-from vpp.llm.limits import Counters
-from vpp.llm.prompts import ProgramPrompts
 from vpp.llm.protocol import Completion
-from vpp.llm.translator import ProgramLearner
 from vpp.problem import Problem, Proposal
-from vpp.programs.columns import Columns
-from vpp.programs.sandbox import Sandbox
 from vpp.randomness import call_seed
+from vpp.runs.asking import Access, program_learner
 from vpp.runs.directory import RunDirectory, load_dataset
 from vpp.runs.group import ReplayLearner
 from vpp.runs.journal import JournalReader
 from vpp.runs.preparation import problem_of, start_of
+from vpp.runs.spec import Keys, RunSpec
 from vpp.runs.view import fold, population_of
-from vpp.settings import Config
 
 TOLERANCE = 1e-9  # relative tolerance of floats; the absolute tolerance is a thousandth of it
 BEYOND = (
@@ -81,7 +78,7 @@ def verify(directory: RunDirectory) -> Verification:
         written: dict[str, Any] = {name: getattr(first, name, {}) for name in ("versions", "templates")}
         faults += _faults(line, first, replace(start_of(spec, dataset, versions={}), **written))
     if lines and not faults:
-        faults += sorted(_check(lines[1:], reader, problem_of(spec, dataset), spec.config), key=lambda each: each.line)
+        faults += sorted(_check(lines[1:], reader, problem_of(spec, dataset), spec), key=lambda each: each.line)
     return Verification(n_compared=len(lines), faults=tuple(faults), has_ended=reader.view.phase in ENDED)
 
 
@@ -145,23 +142,16 @@ def _proposals_in(event: events.Event, seed: int) -> Iterator[tuple[int, Proposa
 
 
 async def _replay(
-    problem: Problem, config: Config, reader: JournalReader, recorded: _Replay, replay: list[events.Event]
+    problem: Problem, spec: RunSpec, reader: JournalReader, recorded: _Replay, replay: list[events.Event]
 ) -> None:
     """Add the sampler's events: all of a finished run, else up to the last finished step; and those of the end."""
-    view = reader.view
+    view, config = reader.view, spec.config
     problem = replace(problem, learner=recorded, optimizer=recorded)
     async with AsyncExitStack() as stack:
         if config.has_programs:
-            learner = ProgramLearner(
-                cast(Any, recorded),
-                cast(Any, recorded),
-                ProgramPrompts(dataset=problem.dataset, columns=Columns(problem.dataset)),
-                LearnerOptions(seed=problem.seed, max_tokens=1),
-                await stack.enter_async_context(Sandbox()),
-                counters=Counters(),
-                falls_back=config.reading == "auto",
-            )
-            learner.preload_programs(reader.answers.programs)
+            access = Access(keys=Keys(), cache_dir=Path(), answers=reader.answers.programs)
+            models = cast(Any, recorded), cast(Any, recorded), LearnerOptions(seed=problem.seed, max_tokens=1)
+            learner = await program_learner(stack, spec, problem.dataset, access, models)
             problem = replace(problem, learner=learner, reader=recorded)
         sampler = cast(AsyncGenerator[events.Event, None], sample(problem, config))
         await stack.enter_async_context(aclosing(sampler))
@@ -174,7 +164,7 @@ async def _replay(
 
 
 def _check(
-    lines: Sequence[tuple[int, events.Event]], reader: JournalReader, problem: Problem, config: Config
+    lines: Sequence[tuple[int, events.Event]], reader: JournalReader, problem: Problem, spec: RunSpec
 ) -> Iterator[Fault]:
     """Compare the sampler's lines with a replay in which its models give what they gave."""
     proposals = dict(each for _, event in lines for each in _proposals_in(event, problem.seed))
@@ -182,7 +172,7 @@ def _check(
     replay: list[events.Event] = []
     end = NOTHING
     try:
-        asyncio.run(_replay(problem, config, reader, recorded, replay))
+        asyncio.run(_replay(problem, spec, reader, recorded, replay))
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
         end = f"nothing: the sampler fails ({error})"
     expected = {_name(event): event for event in replay}

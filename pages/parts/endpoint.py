@@ -63,7 +63,7 @@ class Model:
     @property
     def pace(self) -> Pace | None:
         round_trip_s, rate = self.measure("answers"), self.measure("throughput")
-        return None if round_trip_s is None else Pace(round_trip_s=round_trip_s, calls_per_s=rate)
+        return None if round_trip_s is None else Pace(round_trip_s=round_trip_s, calls_per_s=rate or float("inf"))
 
 
 def choose_model(settings: DeltaGenerator, *, writes: bool = True) -> Model:

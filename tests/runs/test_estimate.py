@@ -87,13 +87,11 @@ def words(config: Config, data: Dataset = DATA) -> str:
     return "\n".join(lines(cost(estimate(spec(config), data), spec(config), data)))
 
 
-def test_time_is_that_of_the_rounds_or_of_the_calls_where_that_is_more() -> None:
+def test_time_is_that_of_the_start_the_rounds_and_the_calls() -> None:
     whole = plan(CONFIG, n_train=4, n_test=2)
     assert time_s(whole, Pace(round_trip_s=0.5)) == whole.rounds * 0.5
-    assert time_s(whole, Pace(round_trip_s=0.5, calls_per_s=1000)) == whole.rounds * 0.5
-    assert time_s(whole, Pace(round_trip_s=0.5, calls_per_s=2)) == whole.expected_calls / 2
-    both = time_s(whole, Pace(round_trip_s=0.5, calls_per_s=2, waits_after=True))
-    assert both == whole.rounds * 0.5 + whole.expected_calls / 2
+    assert time_s(whole, Pace(round_trip_s=0.5, calls_per_s=2)) == whole.rounds * 0.5 + whole.expected_calls / 2
+    assert time_s(whole, Pace(round_trip_s=0.0, start_s=3.0)) == 3.0
 
 
 def test_the_demo_models_time_follows_from_its_delay_and_another_servers_from_its_measured_pace() -> None:

@@ -29,20 +29,16 @@ class StatusLine:
 
     def draw(self, text: str) -> None:
         """Replace the drawn line; text that is wider than the terminal is cut."""
-        self._write(f"\r\x1b[K{text[: shutil.get_terminal_size().columns - 1]}", end="")
+        self.print(text[: shutil.get_terminal_size().columns - 1], end="")
 
-    def print(self, text: str) -> None:
-        self.clear()
-        self._write(text)
+    def print(self, text: str, *, end: str = "\n") -> None:
+        with suppress(OSError, ValueError):
+            if self._stream is not None:
+                print("\r\x1b[K" * self.is_terminal + text, end=end, file=self._stream, flush=True)
 
     def clear(self) -> None:
         if self.is_terminal:
-            self._write("\r\x1b[K", end="")
-
-    def _write(self, text: str, *, end: str = "\n") -> None:
-        with suppress(OSError, ValueError):
-            if self._stream is not None:
-                print(text, end=end, file=self._stream, flush=True)
+            self.print("", end="")
 
 
 class Progress:

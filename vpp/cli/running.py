@@ -118,9 +118,6 @@ def resume(options: Namespace) -> Lines:
     if cap != spec.cap:
         preparation.check_budget(spec.prices, cap, spec.endpoint)
         directory.amend(cap=cap)
-    if spec.endpoint.header_names and not system.keys().headers and not options.quiet:
-        names = ", ".join(spec.endpoint.header_names)
-        print(f"the run was started with the headers {names}, and none is given now: add --header", file=sys.stderr)
     return (yield from work_on(directory, options))
 
 
@@ -139,7 +136,7 @@ def endpoint_of(options: Namespace) -> EndpointSpec:
         if not getattr(options, "quiet", False):
             print(model_file_words(endpoint), file=sys.stderr, flush=True)
         return endpoint
-    endpoint = replace(base, header_names=tuple(name for name, _ in system.keys().headers), **server)
+    endpoint = replace(base, **server)
     preparation.check_gate(endpoint, system.keys().gate)
     return endpoint
 
@@ -294,6 +291,7 @@ def bench(options: Namespace) -> Lines:
         raise InputError(f"--jobs is {jobs}: give at least 1")
     directory, spec = _directory_and_spec(options, env.runs_dir)
     preparation.check_endpoint(spec.endpoint)
+    # What workers take for VPP_MAX_RUNNING: with fewer than the jobs, some would wait.
     slots, say = max(jobs, env.max_running), StatusLine(None if options.quiet else sys.stderr).print
     with ray_cluster(options.ray, jobs=jobs) if options.ray else nullcontext():
         backend: Backend = "ray" if options.ray else "threading"

@@ -97,7 +97,7 @@ async def open_session(directory: RunDirectory, access: Access) -> AsyncIterator
         optimizer = LlmOptimizer(ends[1], preparation.optimizer_prompts(spec, dataset), limits[1], counters=counters)
         problem = replace(preparation.problem_of(spec, dataset), learner=by_row, optimizer=optimizer)
         if spec.config.has_programs:
-            learner = await _programs(stack, spec, dataset, access, models=(ends[0], by_row, options))
+            learner = await program_learner(stack, spec, dataset, access, (ends[0], by_row, options))
             problem = replace(problem, learner=learner, reader=by_row)
         yield Session(problem=problem, by_row=by_row, budget=budget, learner_limits=limits[0])
 
@@ -115,7 +115,7 @@ async def open_learner(
         if spec.config.has_programs and not reads_rows:
             options = LearnerOptions(seed=spec.config.seed, max_tokens=spec.endpoint.learner_max_tokens)
             nobody, dataset = cast(Any, None), load_dataset(directory, spec)
-            programs = await _programs(stack, spec, dataset, access, models=(nobody, nobody, options))
+            programs = await program_learner(stack, spec, dataset, access, (nobody, nobody, options))
             if not any(map(programs.needs_model, texts)):
                 yield programs
                 return
@@ -123,13 +123,11 @@ async def open_learner(
         yield session.by_row if reads_rows else session.problem.learner
 
 
-async def _programs(
-    stack: AsyncExitStack,
-    spec: RunSpec,
-    dataset: Dataset,
-    access: Access,
-    *,
-    models: tuple[Endpoint, LlmLearner, LearnerOptions],
+Models = tuple[Endpoint, LlmLearner, LearnerOptions]
+
+
+async def program_learner(
+    stack: AsyncExitStack, spec: RunSpec, dataset: Dataset, access: Access, models: Models
 ) -> ProgramLearner:
     """Return the learner that translates hypotheses, with the programs that are recorded."""
     endpoint, by_row, options = models

@@ -5,6 +5,7 @@ Prompts are the real ones: the run's templates over its own rows. The lengths of
 every model has its own tokenizer.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -93,12 +94,10 @@ class Estimate:
 class Pace:
     round_trip_s: float
     """Seconds of one short call, alone."""
-    calls_per_s: float | None = None
+    calls_per_s: float = math.inf
     """Rate of many calls at once."""
     start_s: float = 0.0
     """Seconds until the first round."""
-    waits_after: bool = False
-    """True if the server delays an answer after computing it, so that a round takes both times."""
     source: str = "as measured with short answers; longer ones take longer"
     """Origin of the numbers, as a clause."""
 
@@ -106,23 +105,14 @@ class Pace:
 def demo_pace(endpoint: EndpointSpec) -> Pace:
     wait_s = endpoint.demo_latency_ms / 1000
     late = f", each answer {wait_s:g} s late, so that a person can read along" if wait_s else ""
-    return Pace(
-        round_trip_s=wait_s + DEMO_ROUND_S,
-        calls_per_s=DEMO_CALLS_A_SECOND,
-        start_s=DEMO_START_S,
-        waits_after=True,
-        source=f"as the demo model usually does on two cores{late}",
-    )
+    source = f"as the demo model usually does on two cores{late}"
+    wait_s += DEMO_ROUND_S
+    return Pace(round_trip_s=wait_s, calls_per_s=DEMO_CALLS_A_SECOND, start_s=DEMO_START_S, source=source)
 
 
 def time_s(whole: Plan, pace: Pace) -> float:
-    """Return the seconds of the sequential rounds, or of the expected calls at the measured rate if that is longer.
-
-    The start is included.
-    """
-    rounds = whole.rounds * pace.round_trip_s
-    work = whole.expected_calls / pace.calls_per_s if pace.calls_per_s else 0.0
-    return pace.start_s + (rounds + work if pace.waits_after else max(rounds, work))
+    """Return the seconds of the start, of the sequential rounds, and of the expected calls at the measured rate."""
+    return pace.start_s + whole.rounds * pace.round_trip_s + whole.expected_calls / pace.calls_per_s
 
 
 def estimate(spec: RunSpec, dataset: Dataset, pace: Pace | None = None) -> Estimate:

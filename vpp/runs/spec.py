@@ -64,8 +64,6 @@ class EndpointSpec:
     The command line, the app and `vpp.fit` with an address use auto."""
     body: str = ""
     """Further fields of each request, as a JSON object."""
-    header_names: tuple[str, ...] = ()
-    """Names of the headers that the run was started with; their values are secret and stored nowhere."""
     reasoning_effort: Literal["", "none", "minimal", "low", "medium", "high", "xhigh"] = ""
     """Effort of a thinking model; empty leaves it to the model."""
 
@@ -172,7 +170,7 @@ def to_json(spec: RunSpec | EndpointSpec) -> bytes:
 OPENAI = "https://api.openai.com/v1"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Keys:
     """API keys by role and headers, never written to disk, and the servers and model files that may be used."""
 
@@ -203,9 +201,6 @@ class Keys:
             "VPP_HEADERS": "\n".join(map("=".join, self.headers)),
         }
         return variables if self.gate.servers is None else {**variables, "VPP_SHARED": "1"}
-
-    def __repr__(self) -> str:
-        return "Keys(…)"
 
 
 def keys_for(endpoint: EndpointSpec, *, typed: Mapping[str, str], own: Keys, environment: Environment) -> Keys:

@@ -52,8 +52,7 @@ def work(directory: RunDirectory, keys: Keys, environment: Environment, on_beat:
             if view.phase == "finished":
                 return view
             with closing(Journal(directory.journal)) as journal:
-                worker = Worker(directory, view, journal, keys=keys, environment=environment, on_beat=on_beat)
-                return asyncio.run(worker.run())
+                return asyncio.run(Worker(directory, view, journal, keys, environment, on_beat).run())
     except OSError as error:
         raise DiskRefused(refusal(error, directory.path)) from error
 
@@ -119,7 +118,6 @@ class Worker:
         directory: RunDirectory,
         view: RunView,
         journal: Journal,
-        *,
         keys: Keys,
         environment: Environment,
         on_beat: OnBeat,
@@ -145,7 +143,8 @@ class Worker:
         finally:
             await cancel(watchers)
         try:
-            self.record(end)
+            if end:
+                self.record(end)
         except OSError as error:  # the disk may still take a shorter line
             log.error("the end of the run cannot be recorded: %s", error)
             self.journal.forget()
@@ -184,12 +183,11 @@ class Worker:
                 self.beat()
             await asyncio.sleep(FLUSH_S)
 
-    async def _until_it_ends(self) -> Event:
-        """Run to the end; return the event that is still to be recorded."""
+    async def _until_it_ends(self) -> Event | None:
+        """Run to the end; return the event that is still to be recorded, if any."""
         try:
             await self._take_slot()
             await self._try_until_it_ends()
-            return RunFinished(outcome="finished")
         except _Stopped:
             return RunFinished(outcome="stopped")
         except _AtCap:
@@ -203,6 +201,7 @@ class Worker:
         except Exception as error:
             log.exception("the run failed")
             return RunFailed(reason="error", detail=f"{type(error).__name__}: {error}: see worker.log")
+        return None
 
     async def _try_until_it_ends(self) -> None:
         """Try again after each outage, until the endpoint has been gone for too long.
@@ -286,6 +285,7 @@ class Worker:
             await self._conclude_early(session)
             raise
         await self._conclude(session)
+        self.record(RunFinished(outcome="finished"))
 
     async def _conclude_early(self, session: Session) -> None:
         """Return to the last complete step and evaluate it; skipped at a second stop, a lost endpoint or the cap."""
