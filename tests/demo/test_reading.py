@@ -186,6 +186,11 @@ def test_an_unreadable_text_is_not_guessed_at() -> None:
         assert read_rule(text, columns(*DIGITS), ("0", "1")).rule is None, text
 
 
+def test_a_label_is_read_in_any_case_and_as_an_equal_number() -> None:
+    for text, labels in (("0", ("0.0", "1.0")), (">50k", (">50K", "<=50K")), ('"new york"', ("New York", "Rome"))):
+        assert answer(f"Output {text}.", "x: 1", labels) == labels[0]
+
+
 def test_the_last_complete_rule_counts_and_the_words_before_it_are_the_prior() -> None:
     text = f"{BINARY} Output 1 if a is 3, otherwise 0. Output 0 if a is 3, otherwise 1."
     reading = read_rule(text, columns(*DIGITS), ("0", "1"))

@@ -50,7 +50,7 @@ _SPELLINGS = _wordings(
     ("!=|≠", "is not"), ("exactly", "equal to"), ("(?:does|do) not", "not"), ("(is|not) (even|odd) number", r"\1 \2"),
     ("is is", "is"), ("not is", "not"), ("multiple of", "divisible by"),
     ("increasing", "ascending"), ("decreasing", "descending"), ("distinct", "different"),
-    ("(?:each|every one) of|each|every", "all"), ("all of|all(?= number)", "all"), ("there is", "number contains"),
+    ("(?:each|every one|all) of|each|every", "all"), ("there is", "number contains"),
     ("contains any", "contains"), ("(?:in|of|among) sequence", ""), ("sequence", "number"),
     ("no two neighbou?rs is equal", "number not has equal neighbours"),
     ("(?:number )?contains repeated(?: number)?", "number is not all different"),
@@ -186,9 +186,9 @@ class _Reader:
         """Return a label, in any case or as an equal number, or a term. Raises Unreadable."""
         if not self._labels and (part := self._read("V", self._outside(words))):
             return part
-        text = self._text(words)
+        text, value = self._text(words), rules.read_number(self._text(words))
         for label in self._labels:
-            is_equal = rules.read_number(label) == (rules.read_number(text) or label)
+            is_equal = value is not None and rules.read_number(label) == value
             if is_equal or "".join(label.split()).casefold() == "".join(text.split()).casefold():
                 return rules.label(label)
         raise Unreadable

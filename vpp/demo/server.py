@@ -16,6 +16,7 @@ import socket
 import sys
 import threading
 from contextlib import suppress
+from functools import cached_property
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field, ValidationError
@@ -25,7 +26,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from vpp.demo import VERSION, learner, optimizer
-from vpp.demo.prompt import LearnerQuestion, ProgramQuestion, read_prompt
+from vpp.demo.prompt import LearnerQuestion, ProgramQuestion, Question, read_prompt
 
 MODEL = "demo"
 CONTEXT_TOKENS = 32_768
@@ -49,11 +50,11 @@ class ChatRequest(BaseModel):
     logprobs: bool = False
     top_logprobs: int = Field(default=0, ge=0, le=20)
 
-    @property
-    def prompt(self) -> str:
-        """Last message with a question, else the last one."""
-        texts = [message.content for message in reversed(self.messages)]
-        return next((text for text in texts if read_prompt(text) is not None), texts[0])
+    @cached_property
+    def question(self) -> Question | None:
+        """The last question of the conversation."""
+        questions = (read_prompt(message.content) for message in reversed(self.messages))
+        return next((question for question in questions if question), None)
 
 
 def refusal(error: ValidationError) -> JSONResponse:
@@ -69,7 +70,7 @@ def tokens(text: str) -> list[str]:
 
 
 def respond(request: ChatRequest) -> str:
-    match read_prompt(request.prompt):
+    match request.question:
         case None:
             return "Explanation: I find no rule and input in this request that I can read.\nOutput: 0"
         case LearnerQuestion() as question:
@@ -85,7 +86,7 @@ def completion(request: ChatRequest) -> dict[str, Any]:
     some, n_prompt = whole[:limit], sum(len(tokens(message.content)) for message in request.messages)
     message = {"role": "assistant", "content": "".join(some)}
     reason = "stop" if some == whole else "length"
-    identity = hashlib.sha256(f"{request.seed} {request.temperature} {request.prompt}".encode(errors="replace"))
+    identity = hashlib.sha256(repr(request).encode(errors="replace"))
     return {
         "id": f"chatcmpl-{identity.hexdigest()[:24]}",
         "object": "chat.completion",
@@ -97,7 +98,7 @@ def completion(request: ChatRequest) -> dict[str, Any]:
 
 
 def _logprobs(request: ChatRequest) -> dict[str, Any] | None:
-    question = read_prompt(request.prompt) if request.logprobs and request.top_logprobs else None
+    question = request.question if request.logprobs and request.top_logprobs else None
     if not isinstance(question, LearnerQuestion) or question.style != "letter":
         return None
     shares = sorted(learner.letter_shares(question).items(), key=lambda each: -each[1])
