@@ -92,15 +92,22 @@ async def test_the_first_answer_serves_every_row_and_reports_its_branches() -> N
     assert (usage.learner, usage.unparsable) == (1, 0)
 
 
-async def test_a_fault_is_shown_to_the_model_which_repairs_it() -> None:
+FAULTS = ("def predict(b):\n    return 1", "def predict(a):\n    return 1 / a", WRONG)
+
+
+async def test_each_fault_is_shown_to_the_model_which_repairs_it() -> None:
     async with scripted(WRONG, RIGHT) as made:
         assert await made.values(DATA.train) == ["no", "yes", "yes"]
     *_, answer, complaint = made.asked[1]
     assert answer == {"role": "assistant", "content": WRONG}
     fault = "on the row with a = 0 it gives 'maybe', which is not one of the labels no, yes"
     assert fault in complaint["content"]
-    assert made.reported[0].attempts == 2
-    assert made.counters.snapshot().unparsable == 1
+    assert (made.reported[0].attempts, made.counters.snapshot().unparsable) == (2, 1)
+    async with scripted(*FAULTS) as made:
+        await made.learner.program(RULE)
+    second, third = (messages[-1]["content"] for messages in made.asked[1:])
+    assert "there is no column b" in second
+    assert "on the row with a = 0 it fails: ZeroDivisionError" in third
 
 
 async def test_a_model_that_writes_no_programs_ends_a_run_that_reads_by_programs_alone() -> None:
@@ -113,7 +120,6 @@ async def test_a_model_that_writes_no_programs_ends_a_run_that_reads_by_programs
     assert said == [["no"] * 3] * 40, "rows are read in the place of programs"
 
 
-FAULTS = ("def predict(b):\n    return 1", "def predict(a):\n    return 1 / a", WRONG)
 UNUSABLE = {
     "three faults": (FAULTS, "it gives 'maybe'", 3),
     "a refusal": (("no program",), NO_PROGRAM, 1),
@@ -134,14 +140,6 @@ async def test_without_a_program_rows_are_read_or_have_no_answer(name: str, fall
     assert reason in str(entry.reason)
     assert [each.value for each in said] == [("no" if falls_back else None)] * 3
     assert falls_back or all(reason in str(each.reason) for each in said)
-
-
-async def test_each_fault_is_named_in_the_next_question() -> None:
-    async with scripted(*FAULTS) as made:
-        await made.learner.program(RULE)
-    second, third = (messages[-1]["content"] for messages in made.asked[1:])
-    assert "there is no column b" in second
-    assert "on the row with a = 0 it fails: ZeroDivisionError" in third
 
 
 async def test_a_sentence_without_a_rule_is_no_program_and_costs_no_call() -> None:

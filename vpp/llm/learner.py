@@ -56,7 +56,6 @@ class RoleChat:
     """Shared by the roles of a run."""
     role: Literal["learner", "optimizer"]
     has_read: bool = False
-    """True once an answer could be read."""
     _in_flight: int = 0
     _in_vain: int = 0
 

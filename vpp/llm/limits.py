@@ -46,7 +46,6 @@ class Throttle:
 
     @property
     def limit(self) -> int:
-        """Most calls in flight now, at least 1."""
         return int(self._limit)
 
     def narrow(self, most: int) -> None:

@@ -63,7 +63,6 @@ class Completion:
 
     @property
     def cut_off(self) -> bool:
-        """True if the answer stops at its limit of tokens rather than at its end."""
         return self.finish_reason == "length"
 
 
@@ -74,7 +73,6 @@ class Failure(Exception):
     kind: str
     """A few words from a fixed vocabulary, to count by."""
     words: str
-    """One line."""
     fix: str = FIX_DOWN
     refuses: Literal["", "prompt", "server"] = ""
     """What the server would refuse again: this prompt, or every one; empty if another attempt may succeed."""
