@@ -9,18 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vpp.data.columns import (
-    DateForm,
-    find_form,
-    is_date,
-    is_identifier,
-    is_number,
-    read_columns,
-    read_notation,
-    read_number,
-    sequence_items,
-    write_number,
-)
+from vpp.data.columns import DateForm, find_form, is_date, is_identifier, read_columns
+from vpp.data.numbers import is_number, read_notation, read_number, sequence_items, write_number
 
 
 def kind_of(cells: list[str], name: str = "x") -> str:

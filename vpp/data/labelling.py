@@ -7,8 +7,9 @@ from typing import Literal
 
 import numpy as np
 
-from vpp.data.columns import is_number, read_cell, read_number, write_number
+from vpp.data.columns import read_cell
 from vpp.data.dataset import Column, Dataset, Row, Value, decimals
+from vpp.data.numbers import is_number, read_number, write_number
 from vpp.data.table import Table, read_like, require_columns
 from vpp.errors import DataError
 

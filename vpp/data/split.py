@@ -8,8 +8,9 @@ from datetime import datetime
 import numpy as np
 
 from vpp.data.answers import counted, quoted
-from vpp.data.columns import find_form, is_number
+from vpp.data.columns import find_form
 from vpp.data.dataset import RANDOM, SplitRule
+from vpp.data.numbers import is_number
 from vpp.data.table import Table
 from vpp.errors import DataError, InputError
 
