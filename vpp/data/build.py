@@ -263,14 +263,13 @@ def build_dataset(
     _check_classes(classes, targets, tables, target)
     described = describe(columns.descriptions, columns=table.names, labels=classes)
     n_rows, n_unlabelled = len(targets), targets.count(None)
-    n_left_out = n_rows - n_unlabelled - len(train) - len(test) - len(calibration)
     n_keyless = table.n_rows - targets[: table.n_rows].count(None) - len(pools[0].ids)
     own_notes = (
         parts.note,
         f"{counted(n_keyless, 'row')} with a target but no {rule.column!r}: left out" if n_keyless else "",
         "too few rows for any calibration row" if split.calibration_size and not calibration else "",
         *(split_hints(table, target) if rule == RANDOM and test_table is None and not split.is_whole else ()),
-        *_coverage_notes(train, test, classes, n_left=n_left_out),
+        *_label_notes(train, test, classes),
         *_copy_notes(train, (*calibration, *test)),
         *described.notes,
         f"test rows come from {other.file} (SHA-256 {other.sha256}), with ids from {table.n_rows}" if other else "",
@@ -284,7 +283,7 @@ def build_dataset(
         read_as=table.read_as,
         n_rows=n_rows,
         n_unlabelled=n_unlabelled,
-        n_left_out=n_left_out,
+        n_left_out=n_rows - n_unlabelled - len(train) - len(test) - len(calibration),
         split="file" if test_table else rule.text,
         test_file=test_table.file if test_table else "",
         train_size=split.train_size,
@@ -339,33 +338,21 @@ def _unused(pool: Pool, parts: Split, split: SplitPlan) -> list[int]:
     return _at_most(list(compress(pool.ids, is_free)), seed=split.seed, purpose=UNUSED)
 
 
-RARE_SHARE = 0.1
-RARE_ROWS = 5
-"""A label with fewer training rows, or a smaller share, is rare if the commonest label has twice as many."""
 NAMED = 5
 
 
-def _coverage_notes(train: Sequence[Row], test: Sequence[Row], labels: Sequence[str], *, n_left: int) -> Iterator[str]:
-    """Warn about labels without training or test rows, rare and similar ones, and training targets that are all equal.
+def _label_notes(train: Sequence[Row], test: Sequence[Row], labels: Sequence[str]) -> Iterator[str]:
+    """Warn about labels without training rows, similar ones, and training targets that are all equal.
 
-    labels: labels of all rows with a target; empty for regression. n_left: rows with a target in no part.
+    labels: labels of all rows with a target; empty for regression.
     """
-    trained, tested = (Counter(row.target for row in rows) for rows in (train, test))
+    trained = {row.target for row in train}
     if not labels and len(trained) == 1:
         yield f"every training row has the target {train[0].target}: there is nothing to learn from them"
     if unseen := [label for label in labels if label not in trained]:
-        n = sum(tested[label] for label in unseen)
+        n = sum(row.target in unseen for row in test)
         rows = f"{counted(n, 'test row')} with {'it' if len(unseen) == 1 else 'them'} can hardly be predicted"
         yield f"no training row has {_listed(unseen)}" + (f": {rows}" if n else "")
-    if labels:
-        total, ((common, most), *_) = trained.total(), trained.most_common()
-        rare, n = trained.most_common()[-1]
-        if (n < RARE_ROWS or n < RARE_SHARE * total) and 2 * n <= most:
-            right = f"always predicting {quoted(str(common))} would be right on {round(100 * most / total)}\u00a0%"
-            more = "; take more rows (--train-size)" if n_left else ""
-            yield f"label {quoted(str(rare))} has {n:,} of {counted(total, 'training row')}: {right}{more}"
-    if untested := [label for label in labels if test and label in trained and label not in tested]:
-        yield f"no test row has {_listed(untested)}, so the accuracy on such rows is unknown"
     if alike := "; ".join(" and ".join(map(quoted, group)) for group in look_alike(labels)[:3]):
         yield f"similar labels count only if an answer spells them exactly: {alike}"
 

@@ -132,6 +132,8 @@ def labels_among(counts: Counter[str], *, is_typed: bool, is_words: bool) -> fro
     is_typed: the source has missing cells of its own: words are labels, except among numbers and dates. is_words: the
     user chose a kind of words.
     """
+    if not (is_typed or _LIKE.keys() & counts.keys()):
+        return frozenset()
     usual = {text for text in counts if text.lower() in MISSING}
     if is_typed and (is_words or not all(map(is_quantity, others := counts.keys() - usual)) or not others):
         return frozenset(text for text in usual if text and text.lower() not in ERRORS)

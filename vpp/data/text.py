@@ -243,9 +243,7 @@ def table_start(records: Sequence[Record]) -> int:
     start = next((start for start in range(n, most + 1) if not odd[start]), n)
     if start > n and all(alone[n:start]):
         is_apart = records[start].line > records[start - 1].line + 1
-        is_even = (
-            usual > 2 and start + 2 < len(records) and all(len(record.cells) == usual for record in records[start:])
-        )
+        is_even = all(len(record.cells) == usual > 2 for record in records[start:]) and start + 2 < len(records)
         if is_apart or (is_even and records[start - 1].cells[0]):
             return start
     return start if _is_plain_header(records[start:]) else n
@@ -548,9 +546,9 @@ class _Body:
         """Return the (column, row) cells of rows, and a note on each other line."""
         lines, n_rows = self._lines, len(self._lines)
         top, end = (0, n_rows) if self._is_whole else self._ends(has_header)
-        notes = []
+        notes, cut = [], {*lines[:top], *lines[end:]}
         for fault, at in self._faults.items():
-            if own := [line for line in at if line not in (*lines[:top], *lines[end:])]:
+            if own := [line for line in at if line not in cut]:
                 listed = ", ".join(map(str, own[:3])) + (", …" if len(own) > 3 else "")
                 have = f"line {listed} has" if len(own) == 1 else f"{len(own):,} lines ({listed}) have"
                 notes.append(f"{have} {fault}")
