@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, compress
 from typing import Literal, get_args
@@ -163,30 +163,16 @@ def choose_inputs(
     return tuple(name for name in table.names if name in inputs), tuple(notes)
 
 
-def beside_columns(table: Table, used: Collection[str]) -> tuple[str, ...]:
-    """Return the columns that are not used but part the rows, for slices of the result."""
-    return tuple(
-        column.name
-        for column in table.columns
-        if column.name not in used
-        and column.kind in ("number", "category", "date")
-        and column.n_distinct > 1
-        and not table.id_like(column.name)
-    )
-
-
 def _joined(pieces: Sequence[str], names: Sequence[str]) -> list[str]:
     """Join names that were split at their commas: the longest run of pieces that is a column, else each piece."""
-    columns = {",".join(part.strip() for part in name.split(",")): name for name in names}
-    joined: list[str] = []
-    start = 0
-    while start < len(pieces):
-        ends = range(len(pieces), start, -1)
-        runs = ((end, ",".join(piece.strip() for piece in pieces[start:end])) for end in ends)
-        end, name = next(((end, columns[run]) for end, run in runs if run in columns), (start + 1, pieces[start]))
-        joined.append(name)
-        start = end
-    return joined
+
+    def spaceless(texts: Sequence[str]) -> str:
+        return ",".join(part.strip() for part in ",".join(texts).split(","))
+
+    columns = {spaceless([name]): name for name in names}
+    longest_first = sorted(map(re.escape, columns), key=len, reverse=True)
+    joined = re.findall(f"(?:^|,)({'|'.join(longest_first)}|[^,]*)(?=,|$)", spaceless(pieces))
+    return [columns.get(name, name) for name in joined]
 
 
 def _uninformative(table: Table, names: Sequence[str]) -> dict[str, str]:
@@ -233,7 +219,10 @@ def build_dataset(
         raise DataError(f"column {target!r} is the target and cannot split the rows: name another column")
     task = resolve_task(table, target, columns.task)
     inputs, left_out = choose_inputs(table, rule, target=target, inputs=columns.inputs)
-    tables, both, beside, other = [table], table, beside_columns(table, (*inputs, target)), None
+    tables, both, other = [table], table, None
+    kinds, used = ("number", "category", "date"), {*inputs, target}
+    parting = (column for column in table.columns if column.kind in kinds and column.n_distinct > 1)
+    beside = [column.name for column in parting if column.name not in used and not table.id_like(column.name)]
     if test_table is not None:
         require_columns(test_table, (*inputs, target), of=table.file)
         tables.append(other := read_like(test_table, table.columns))

@@ -6,7 +6,6 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import NamedTuple
 
 _NUMBER = re.compile(r"[+-]?(\d+(?:\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _INTEGER = re.compile(r"[+-]?\d{1,18}", re.ASCII)
@@ -136,39 +135,32 @@ def _plain(match: re.Match[str], marks: Marks, is_scaled: bool) -> str | None:
     return f"{Decimal(number).scaleb(SCALES[scale]):f}" if scale and is_scaled else number
 
 
-class _Reading(NamedTuple):
-    """One way to read a column of numbers."""
+def _ways(texts: Sequence[str]) -> tuple[dict[tuple[str, ...], Marks], str, bool]:
+    """Return the marks of each way to read a column, preferred ones first, by its plain numbers; unit, and is_scaled.
 
-    marks: Marks
-    plain: list[str]
-    unit: str
-    is_scaled: bool
-
-
-def _readings(texts: Sequence[str]) -> list[_Reading]:
-    """Return the readings of a column that differ, preferred marks first; none if the texts have not one unit."""
+    There is no way if the texts are no numbers of one unit.
+    """
     column: list[re.Match[str]] = []
     for text in texts:
         if (match := _match(text)) is None or (column and _unit(match, True) != _unit(column[0], True)):
-            return []
+            return {}, "", False
         column.append(match)
-    bodies, scales = [match["body"] for match in column], {match["scale"] or "" for match in column}
-    used = set("".join(bodies))
+    scales, used = {match["scale"] or "" for match in column}, set("".join(match["body"] for match in column))
     has_decimals = not used.isdisjoint(",.")
     is_currency = any(match["before"] or (match["after"] or "%") not in "%‰°" for match in column)
     is_scaled = is_currency or (len(scales) > 1 and has_decimals and "m" not in scales)
     units = {_unit(match, is_scaled) for match in column}
     is_attached = scales != {""} or any(match["measure"] and not match["gap"] for match in column)
     are_names = is_attached and not all(map(_UNITS.fullmatch, units)) and not (has_decimals or is_scaled)
+    ways: dict[tuple[str, ...], Marks] = {}
     if len(units) != 1 or are_names or all(match["open"] for match in column):
-        return []
-    readings: dict[tuple[str | None, ...], _Reading] = {}
+        return ways, "", False
     for marks in BODIES:
         if not marks[1] or not STANDS_FOR[marks[1]].isdisjoint(used):  # else the same as without grouping
             plain = [number for match in column if (number := _plain(match, marks, is_scaled)) is not None]
             if len(plain) == len(column):
-                readings.setdefault(tuple(plain), _Reading(marks, plain, min(units), is_scaled and scales != {""}))
-    return list(readings.values())
+                ways.setdefault(tuple(plain), marks)
+    return ways, min(units), is_scaled and scales != {""}
 
 
 def read_notation(
@@ -183,21 +175,22 @@ def read_notation(
     are_grouped = wanted == "," and any("." in text for text in texts) and all(map(_POINTS.fullmatch, texts))
     if all(map(is_number, texts)) and not are_grouped:
         return texts, None
-    readings = _readings(texts)
-    own = next((way for way in readings if way.marks[0] == wanted), readings[0] if readings else None)
-    if own is None or own.plain == list(texts) or not all(math.isfinite(float(number)) for number in own.plain):
+    ways, unit, is_scaled = _ways(texts)
+    plain = next((plain for plain, marks in ways.items() if marks[0] == wanted), next(iter(ways), ()))
+    if plain in ((), tuple(texts)) or not all(math.isfinite(float(number)) for number in plain):
         return texts, None
-    is_open = len(readings) > 1 and decimal is None and (likely, own.marks) != (".", (".", ""))
-    doubt = is_open or (own.marks[1] == " " and all(map(_BLANK_GROUPS.fullmatch, texts)))  # may be pairs
-    return own.plain, Notation(decimal=own.marks[0], unit=own.unit, is_doubtful=doubt, is_scaled=own.is_scaled)
+    marks = ways[plain]
+    is_open = len(ways) > 1 and decimal is None and (likely, marks) != (".", (".", ""))
+    doubt = is_open or (marks[1] == " " and all(map(_BLANK_GROUPS.fullmatch, texts)))  # may be pairs
+    return plain, Notation(decimal=marks[0], unit=unit, is_doubtful=doubt, is_scaled=is_scaled)
 
 
 def certain_decimal(texts: Sequence[str]) -> str | None:
     """Return the decimal mark of a column of numbers if only one is possible and the texts show it, else None."""
-    readings = _readings(texts)
-    if len(readings) != 1:
+    ways = list(_ways(texts)[0].values())
+    if len(ways) != 1:
         return None
-    ((decimal, grouping), *_), text = readings[0], "".join(texts)
+    (decimal, grouping), text = ways[0], "".join(texts)
     return decimal if decimal in text or (grouping in (",", ".") and grouping in text) else None
 
 

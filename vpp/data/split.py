@@ -177,7 +177,22 @@ def split_rows(pools: Sequence[Pool], plan: SplitPlan, *, table: Table, target: 
             f"column {column!r} of {own.file} has a single {kind} among the rows with a target: split by another "
             "column, or by chance"
         )
-    return _by_group(own, plan) if kind == "group" else _calibrated(_by_time(own, plan, table), plan)
+    rng = _rng(plan.seed, 0)
+    if kind == "group":
+        split = group_split(own.keys, own.strata, plan=plan, rng=rng)
+        train, test = ({own.keys[place] for place in part} for part in (split.train, split.test))
+        more = f", {len(split.calibration):,} for calibration (one row each)" if plan.calibration_size else ""
+        note = f"{counted(len(train), 'group')} for training, {len(test):,} for testing{more}, no overlap"
+        return replace(split.of(own.ids), note=f"split by {column!r}: {note}")
+    times = _times(own.keys, table, column)
+    order = sorted(range(len(times)), key=times.__getitem__)  # equal times in the order of the file
+    split = Split(
+        train=_draw(order[: -sizes[0][1]], own.strata, plan.train_size, rng), test=tuple(order[-sizes[0][1] :])
+    )
+    latest = f"{counted(len(split.test), 'row')} from {quoted(own.keys[split.test[0]])} on"
+    held_out = "test and calibration rows" if plan.calibration_size else "test rows"
+    note = f"split by {column!r}: {held_out} are the latest, {latest}"
+    return _calibrated(replace(split.of(own.ids), note=note), plan)
 
 
 def _rng(seed: int, file: int) -> np.random.Generator:
@@ -192,26 +207,6 @@ def _calibrated(split: Split, plan: SplitPlan) -> Split:
     own = {split.test[i] for i in rng.permutation(len(split.test))[:n].tolist()}
     test, calibration = ([row for row in split.test if (row in own) == is_own] for is_own in (False, True))
     return replace(split, test=tuple(test), calibration=tuple(calibration))
-
-
-def _by_group(pool: Pool, plan: SplitPlan) -> Split:
-    split = group_split(pool.keys, pool.strata, plan=plan, rng=_rng(plan.seed, 0))
-    train, test = ({pool.keys[place] for place in part} for part in (split.train, split.test))
-    own = f", {len(split.calibration):,} for calibration (one row each)" if plan.calibration_size else ""
-    parts = f"{counted(len(train), 'group')} for training, {len(test):,} for testing{own}"
-    return replace(split.of(pool.ids), note=f"split by {plan.rule.column!r}: {parts}, no overlap")
-
-
-def _by_time(pool: Pool, plan: SplitPlan, table: Table) -> Split:
-    times = _times(pool.keys, table, plan.rule.column)
-    _, n_test = plan.within(len(times))
-    order = sorted(range(len(times)), key=times.__getitem__)  # equal times in the order of the file
-    test = tuple(order[-n_test:])
-    held_out = "test and calibration rows" if plan.calibration_size else "test rows"
-    latest = f"{counted(n_test, 'row')} from {quoted(pool.keys[test[0]])} on"
-    train = _draw(order[:-n_test], pool.strata, plan.train_size, _rng(plan.seed, 0))
-    note = f"split by {plan.rule.column!r}: {held_out} are the latest, {latest}"
-    return Split(train=train, test=test, note=note).of(pool.ids)
 
 
 def _times(cells: Sequence[str], table: Table, name: str) -> list[float] | list[datetime]:
