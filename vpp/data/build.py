@@ -171,7 +171,7 @@ def _joined(pieces: Sequence[str], names: Sequence[str]) -> list[str]:
 
     columns = {spaceless([name]): name for name in names}
     longest_first = sorted(map(re.escape, columns), key=len, reverse=True)
-    joined = re.findall(f"(?:^|,)({'|'.join(longest_first)}|[^,]*)(?=,|$)", spaceless(pieces))
+    joined = re.findall(f"(?:^|,)({'|'.join(longest_first)}|[^,]+)(?=,|$)", spaceless(pieces))
     return [columns.get(name, name) for name in joined]
 
 
