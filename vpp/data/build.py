@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from itertools import chain, compress
 from typing import Literal, get_args
 
-import numpy as np
-
 from vpp.data.answers import counted, look_alike, quoted, why_unreadable
 from vpp.data.columns import are_codes
 from vpp.data.dataset import RANDOM, Dataset, Provenance, Row, SplitRule, Task, target_value
@@ -18,6 +16,7 @@ from vpp.data.numbers import is_integer, is_number
 from vpp.data.split import Pool, Split, SplitPlan, split_rows
 from vpp.data.table import Table, read_like, require_columns
 from vpp.errors import DataError, InputError
+from vpp.randomness import Purpose, rng
 
 TARGET_NAMES = ("target", "label", "survived", "class", "outcome", "y", "species")
 MAX_CLASSES = 50
@@ -186,12 +185,8 @@ def _uninformative(table: Table, names: Sequence[str]) -> dict[str, str]:
     return constants | (ids if len(constants) + len(ids) < len(names) else {})
 
 
-UNLABELLED = 103
-"""Purpose number of the draw of rows without a target: SeedSequence(seed, spawn_key=(UNLABELLED,))."""
-UNUSED = 106
-"""Purpose number of the draw of labelled rows in no part."""
 MOST_UNLABELLED = 1_000
-"""Most rows of each of these kinds that a run stores."""
+"""Most rows without a target, and in no part, that a run stores."""
 DETECTED, BY_CHANCE = ColumnChoice(), SplitPlan()
 """The defaults: detect task and inputs; draw 100 training and 60 test rows."""
 
@@ -291,7 +286,7 @@ def build_dataset(
         test=test,
         calibration=calibration,
         provenance=provenance,
-        unlabelled=tuple(map(row_of, _at_most(unlabelled, seed=split.seed, purpose=UNLABELLED))),
+        unlabelled=tuple(map(row_of, _at_most(unlabelled, seed=split.seed, purpose="unlabelled"))),
         unused=tuple(map(row_of, _unused(pools[0], parts, split))),
         descriptions=described,
     )
@@ -308,12 +303,11 @@ def _check_classes(classes: Sequence[str], targets: Sequence[str | None], tables
         raise DataError(f"{other} has other labels than {where}: {labels}: give both files the same labels")
 
 
-def _at_most(ids: Sequence[int], *, seed: int, purpose: int) -> list[int]:
+def _at_most(ids: Sequence[int], *, seed: int, purpose: Purpose) -> list[int]:
     """All ids in order, or MOST_UNLABELLED of them, drawn by seed."""
     if len(ids) <= MOST_UNLABELLED:
         return list(ids)
-    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(purpose,)))
-    return [ids[i] for i in sorted(rng.choice(len(ids), MOST_UNLABELLED, replace=False).tolist())]
+    return [ids[i] for i in sorted(rng(seed, purpose).choice(len(ids), MOST_UNLABELLED, replace=False).tolist())]
 
 
 def _unused(pool: Pool, parts: Split, split: SplitPlan) -> list[int]:
@@ -324,7 +318,7 @@ def _unused(pool: Pool, parts: Split, split: SplitPlan) -> list[int]:
     groups, used = dict(zip(pool.ids, pool.keys, strict=True)), {*parts.train, *parts.test, *parts.calibration}
     trained = {groups.get(row) for row in parts.train}
     is_free = (row not in used and (split.rule.kind != "group" or groups[row] in trained) for row in pool.ids)
-    return _at_most(list(compress(pool.ids, is_free)), seed=split.seed, purpose=UNUSED)
+    return _at_most(list(compress(pool.ids, is_free)), seed=split.seed, purpose="unused")
 
 
 NAMED = 5
