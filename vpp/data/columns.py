@@ -282,7 +282,7 @@ WORDS = ("category", "text")
 Cells = tuple[str | None, ...]
 """None is a missing cell."""
 MOSTLY = 0.8
-"""Least share of numbers in a column for a note on its other cells."""
+"""Least share of numbers, or dates, in a column that mostly holds them."""
 FEWEST = 3
 """Least numbers in a column for such a note."""
 LONGEST_WORD = 12

@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import chain, count, filterfalse, islice, repeat
 from typing import Literal, NamedTuple
 
-from vpp.data.columns import MISSING, find_form, is_date, is_quantity
+from vpp.data.columns import MISSING, MOSTLY, find_form, is_date, is_quantity
 from vpp.data.dataset import DELIMITER_NAMES, ReadAs
 from vpp.data.numbers import is_integer, is_number, is_sequence, is_written_number
 from vpp.errors import DataError
@@ -202,7 +202,6 @@ def shown_name(name: str) -> str:
 
 MAX_ABOVE = 20
 """Largest number of lines above a table."""
-MOSTLY = 0.8
 ROWS_COMPARED = 30
 _YEARS = range(1800, 2200)
 
