@@ -241,9 +241,10 @@ def table_start(records: Sequence[Record]) -> int:
     odd = [is_alone or len(record.cells) != usual for is_alone, record in zip(alone, records, strict=True)]
     start = next((start for start in range(n, most + 1) if not odd[start]), n)
     if start > n and all(alone[n:start]):
-        is_apart = records[start].line > records[start - 1].line + 1
+        title, head = records[start - 1], records[start]
+        is_padded = len(title.cells) > 1 and not any(map(_is_data, head.cells))
         is_even = all(len(record.cells) == usual > 2 for record in records[start:]) and start + 2 < len(records)
-        if is_apart or (is_even and records[start - 1].cells[0]):
+        if head.line > title.line + 1 or is_padded or (is_even and title.cells[0]):
             return start
     return start if _is_plain_header(records[start:]) else n
 
