@@ -20,7 +20,7 @@ from vpp.errors import DataError
 CELLS = st.text(
     st.one_of(st.sampled_from(list(',;|\t"\n\r [](){}=-+@0123456789')), st.characters(exclude_categories=["Cs"])),
     max_size=12,
-).filter(lambda text: not {"\0", "\x1a"} & set(text))
+).filter(lambda text: not {*"\0\x1a\u00a0\u200b\u2060\ufeff"} & set(text))
 
 
 def read(text: str, name: str = "some.csv") -> Table:

@@ -59,12 +59,19 @@ def find_kind(distinct: Sequence[str], *, n: int, are_numbers: bool, name: str) 
     if are_numbers and distinct and not are_codes(distinct, name=name):
         return "category" if set(distinct) == {"0", "1"} else "number"
     are_others = any(all(map(other.fullmatch, distinct)) for other in (_DECIMAL_COMMA, _PHONE))
+    are_others = are_others or (len(distinct) < n and all(map(_is_range, distinct)))
     if all(map(is_sequence, distinct)) and not are_others and not is_code_name(name):
         return "sequence"
     if len(distinct) <= FEW_VALUES:
         return "category" if len(distinct) < n else "text"
     n_sentences = sum(len(text.split()) >= SENTENCE for text in distinct)
     return "category" if 2 * len(distinct) <= n and 2 * n_sentences <= len(distinct) else "text"
+
+
+def _is_range(text: str) -> bool:
+    """True for 18-24, a band of ages."""
+    low, _, high = text.partition("-")
+    return low.isdecimal() and high.isdecimal() and int(low) < int(high)
 
 
 def are_codes(present: Sequence[str], *, name: str = "") -> bool:

@@ -17,6 +17,8 @@ from vpp.data.descriptions import NOTHING, Descriptions, recorded
 from vpp.data.numbers import Notation
 from vpp.errors import DataError, InputError
 
+csv.field_size_limit(50_000_000)  # a cell may be as long as a file: Python's own limit is 131,072 characters
+
 DELIMITER_NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe", " ": "space"}
 
 
@@ -70,6 +72,8 @@ def _codec(encoding: str) -> str:
 def _delimiter(delimiter: str) -> str:
     by_name = {name: mark for mark, name in DELIMITER_NAMES.items()}
     character = "\t" if delimiter == "\\t" else by_name.get(delimiter.lower(), delimiter)
+    if len({*character}) == 1:  # between the two of :: are columns of nothing
+        character = character[0]
     if len(character) != 1 or character in '"\r\n\0':
         raise InputError(f"delimiter {delimiter!r} is unknown: give one character, or {', '.join(by_name)}")
     return character

@@ -15,7 +15,7 @@ from typing import Any
 from xml.parsers.expat import ExpatError, ParserCreate
 
 from vpp.data.dataset import ReadAs
-from vpp.data.text import AS_IS, NO_TEXT, Grid, Reading, Record, check_size, decode, read_below_titles, read_csv
+from vpp.data.text import AS_IS, NO_TEXT, Grid, Reading, Record, check_size, clean, decode, read_below_titles, read_csv
 from vpp.errors import DataError
 
 MAX_UNPACKED = 300_000_000
@@ -25,6 +25,7 @@ _OTHERS = (
     (rb"\xd0\xcf\x11\xe0", "an old Excel workbook (.xls)", "open it and save it as CSV or .xlsx"),
     (rb"\x1f\x8b", "a gzip archive", "unpack it first"),
     (rb"%PDF-", "a PDF", "find the table it was made from, and save that as CSV"),
+    (rb"(?i:\s*(%[^\n]*\n\s*)*@relation\b)", "an ARFF file of Weka", "save its @data as CSV, below the names"),
     (rb"version https://git-lfs", "a pointer of Git LFS, not the file itself", "fetch the file with git lfs pull"),
     (rb"(\xef\xbb\xbf)?\s*<(?i:!doctype|html|head|body|table|div)\b", "a web page", "save the table it shows as CSV"),
     (rb"(\xef\xbb\xbf)?\s*<(?i:\?xml|svg)\b", "an XML file", "save the table it holds as CSV"),
@@ -70,7 +71,7 @@ def plain_texts(values: Sequence[Any]) -> list[str]:
             return str(int(value))
         if isinstance(value, datetime) and days:
             return str(value.date())
-        return (value.decode("utf-8") if isinstance(value, bytes) else str(value)).strip()
+        return clean(value.decode("utf-8") if isinstance(value, bytes) else str(value))
 
     return list(map(text_of, values))
 
@@ -93,7 +94,8 @@ def read_workbook(content: bytes, name: str, read_as: ReadAs) -> Grid:
             names = tuple(worksheet.title for worksheet in book.worksheets)
             if read_as.sheet not in (None, *names):
                 raise DataError(f"{name} has no sheet {read_as.sheet!r}: choose one of {', '.join(map(repr, names))}")
-            for sheet in (read_as.sheet,) if read_as.sheet else names:
+            visible = [worksheet.title for worksheet in book.worksheets if worksheet.sheet_state == "visible"]
+            for sheet in (read_as.sheet,) if read_as.sheet else visible or names:
                 lines = _lines(book[sheet], name)
                 if len(lines) > 1:
                     break
@@ -316,4 +318,4 @@ def _json_text(cell: Any, column: str, row: int, name: str) -> str:
     if isinstance(cell, _NESTED) or (is_text and NO_TEXT.search(cell)):
         what = "a character that is no text" if is_text else "a list or an object"
         raise DataError(f"{name}: row {row:,} of {column[:60]!r} holds {what}: give one text or number a cell")
-    return cell.strip() if is_text else "" if cell is None else str(cell).lower()
+    return clean(cell) if is_text else "" if cell is None else str(cell).lower()

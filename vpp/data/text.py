@@ -129,7 +129,9 @@ _UNUSED = "\x1f"
 PLAIN_QUOTES = "--read quotes=plain"
 AS_IS = "--read as-is=yes"
 _BY_BLANKS = "if blanks set the columns apart, choose that (--read delimiter=space)"
+_BY_COLONS = "if colons set the columns apart, choose that (--read delimiter=:)"
 _EXCEL_TEXT = re.compile(r'\A="([^"]*)"\Z')  # so written, Excel keeps the zeros of ="007"
+_UNSEEN = re.compile("[\ufeff\u200b\u2060]+")
 _MAX_INTERNED = 200_000
 LONG_NAME = 60
 """Characters of a name shown in a message; longer names are cut."""
@@ -161,7 +163,7 @@ def read_records(
         quoting=csv.QUOTE_MINIMAL if has_quotes else csv.QUOTE_NONE,
         strict=is_strict,
     )
-    line, stripped = first_line, lru_cache(_MAX_INTERNED)(_stripped)  # equal texts are one in memory
+    line, stripped = first_line, lru_cache(_MAX_INTERNED)(clean)  # equal texts are one in memory
     try:
         for cells in reader:
             start, line = line, first_line + reader.line_num
@@ -175,8 +177,13 @@ def read_records(
         raise DataError(f"{name}: line {line} cannot be split into cells ({why}): {remedy} ({PLAIN_QUOTES})") from None
 
 
-def _stripped(cell: str) -> str:
+def clean(cell: str) -> str:
+    """Return the text of a cell without what nobody sees: blanks at its ends, marks of no width, no-break spaces."""
     text = cell.strip()
+    if not text.isascii():
+        text = _UNSEEN.sub("", text).strip()
+        if "\u00a0" in text and any(map(str.isalpha, text)):  # between digits it groups thousands
+            text = text.replace("\u00a0", " ")
     return _EXCEL_TEXT.sub(r"\1", text) if text.startswith('="') else text
 
 
@@ -335,9 +342,11 @@ def find_delimiter(text: str, *, has_quotes: bool = True) -> tuple[str, str]:
     evenness = {mark: _evenness(_sample(text, mark, has_quotes), mark) for mark in DELIMITERS}
     best, other = sorted(DELIMITERS, key=evenness.__getitem__, reverse=True)[:2]
     if not evenness[best][0]:
-        first, *others = [len(record.cells) for record in _sample(text, " ", has_quotes)] or [0]
-        are_even = len({*others}) == 1 < others[0] and others[0] - first in (0, 1)  # R leaves out one name
-        return NO_DELIMITER, "no delimiter detected: each line is one cell" + (f"; {_BY_BLANKS}" if are_even else "")
+        hints = []
+        for mark, hint, lacking in ((" ", _BY_BLANKS, (0, 1)), (":", _BY_COLONS, (0,))):  # R leaves out one name
+            first, *others = [len(record.cells) for record in _sample(text, mark, has_quotes)] or [0]
+            hints += [f"; {hint}"] if len({*others}) == 1 < others[0] and others[0] - first in lacking else []
+        return NO_DELIMITER, f"no delimiter detected: each line is one cell{''.join(hints)}"
     if evenness[other][:-1] < evenness[best][:-1]:
         return best, ""
     called, other_called = DELIMITER_NAMES[best], DELIMITER_NAMES[other]
