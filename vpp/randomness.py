@@ -3,17 +3,24 @@
 A path is (seed, purpose, step, particle); equal paths give equal streams, different paths independent ones.
 """
 
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 
-Purpose = Literal["batches", "draw", "propose", "accept", "resample", "restart", "score", "certify"]
-"""In an order that never changes: a purpose is addressed by its place."""
+Purpose = Literal[
+    "batches", "draw", "propose", "accept", "resample", "restart", "score", "certify",
+    "split", "task", "unlabelled", "candidates", "calibration", "unused",
+]  # fmt: skip
+NUMBERS: dict[Purpose, int] = {
+    "batches": 0, "draw": 1, "propose": 2, "accept": 3, "resample": 4, "restart": 5, "score": 6, "certify": 7,
+    "split": 101, "task": 102, "unlabelled": 103, "candidates": 104, "calibration": 106, "unused": 106,
+}  # fmt: skip
+"""A purpose's place in a path, which never changes; the second line is for the rows of tables."""
 
 
 def rng(seed: int, purpose: Purpose, *path: int) -> np.random.Generator:
     """The generator at (seed, purpose, *path). Path elements are non-negative: epoch, or step and particle."""
-    key = (get_args(Purpose).index(purpose), *path)
+    key = (NUMBERS[purpose], *path)
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=key))
 
 

@@ -133,7 +133,7 @@ def test_a_fresh_server_has_start_in_view_and_finds_runs_by_name(tmp_path: Path,
         rows = page.locator("nav.runs .run")
         expect(rows).to_have_count(60)
         expect(page.locator("nav.runs")).to_contain_text(
-            "finished · 100.0 % of 47, linear model 100.0 % · shipped example"
+            "finished · 100.0 % of 52, linear model 100.0 % · shipped example"
         )
         page.get_by_role("button", name="Show 3 more of 63").click()
         expect(rows).to_have_count(63)

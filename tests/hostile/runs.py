@@ -11,8 +11,9 @@ from typing import Any, TypeVar
 from tests import inspected
 from tests.hostile.payload import MARK, formula, harm, short
 from tests.reporting.builders import SEED
-from vpp.data.dataset import Column, Dataset, Notation, ReadAs, Row, rows_csv
+from vpp.data.dataset import Column, Dataset, ReadAs, Row, rows_csv
 from vpp.data.descriptions import Descriptions
+from vpp.data.numbers import Notation
 from vpp.events import Event, RunPaused, RunStarted, StepFinished, Usage, hypothesis_id
 from vpp.llm.limits import Cap, Price
 from vpp.problem import Prediction, Translation

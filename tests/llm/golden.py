@@ -10,8 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from vpp.data.dataset import Dataset, Notation
+from vpp.data.dataset import Dataset
 from vpp.data.descriptions import Descriptions
+from vpp.data.numbers import Notation
 from vpp.llm.prompts import LearnerPrompts, ProgramPrompts, seed_sentence
 from vpp.llm.templates import GALLERY, LETTERED, Message, shipped
 from vpp.problem import Prediction

@@ -22,7 +22,8 @@ from tests import inspected
 from tests.inference.scripted import SEED_TEXT, Script, index_of, make_problem, uniformly, whole
 from tests.reporting import builders
 from vpp.data.columns import read_cell
-from vpp.data.dataset import Column, Dataset, Notation, Row
+from vpp.data.dataset import Column, Dataset, Row
+from vpp.data.numbers import Notation
 from vpp.errors import InputError
 from vpp.events import RunFinished, RunStarted
 from vpp.findings.points import points, reject_option

@@ -1,10 +1,11 @@
-"""Texts of prompts and answers: one line out; thinking, chat marks and markup off, numbers and labels read back."""
+"""Texts of prompts and answers: one line out; thinking, chat marks and markup off, labels read back."""
 
 import math
 import re
-import unicodedata
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+
+from vpp.data.numbers import compatible, read_float, without_invisible
 
 TEXT_LIMIT = 2_000
 """Most characters of a name or label in a prompt."""
@@ -13,7 +14,6 @@ CUT = " […]"
 _CONTROL = "[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]"
 _ESCAPED = re.compile(rf"{_CONTROL}|\\(?=[nrtu\\]|{_CONTROL})")
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\"}
-_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufe0e\ufe0f\ufeff]")
 _THOUGHT_ENDS = re.compile(
     r"</think(?:ing)?>|</thought>|</scratchpad>|</seed:think>|\[/THINK\]|◁/think▷|<\|end_of_thought\|>"
     r"|<\|channel\|>final<\|message\|>"
@@ -51,11 +51,6 @@ def quoted(text: str) -> str:
 
 def counted(n: int, noun: str) -> str:
     return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
-
-
-def without_invisible(text: str) -> str:
-    """Remove characters of zero width: joiners, direction marks, soft hyphens."""
-    return _INVISIBLE.sub("", text)
 
 
 def cut_thinking(text: str) -> str:
@@ -96,67 +91,6 @@ def cut_turns(text: str) -> str:
         if not is_role or (before.strip() and not _HEADING_END.search(before)):
             return text[begin : mark.start()]
     return text[begin:]
-
-
-_SIGN_CHARACTERS = str.maketrans({**dict.fromkeys("−–‒﹣－", "-"), "٫": ".", "٬": ",", "⁠": None})
-_SUPERSCRIPT = re.compile(r"(?<=\d)[⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+")
-_SUBSCRIPT = re.compile(r"(?<=\d)[₊₋₀-₉]+")
-_SIGN_APART = re.compile(r"(?<=^[+-])\s+(?=[\d.])")
-_GROUPED = re.compile(r"(?<=\d)[,_' ’](?=\d)")
-_FIRST_GROUP = r"[+-]?[1-9]\d{0,2}"
-_THOUSANDS = re.compile(
-    rf"{_FIRST_GROUP}(?P<mark>[,_' ’])\d{{3}}(?:(?P=mark)\d{{3}})*(?:\.\d*)?(?:[eE][+-]?\d+)?", re.ASCII
-)
-_LAKHS = re.compile(r"[+-]?[1-9]\d?(?:,\d{2})+,\d{3}(?:\.\d*)?", re.ASCII)
-_EITHER_WAY = re.compile(rf"({_FIRST_GROUP})([,.])(\d{{3}})\.?", re.ASCII)
-_POINT_GROUPS = re.compile(rf"{_FIRST_GROUP}(?:\.\d{{3}}){{2,}}", re.ASCII)
-_DECIMAL_COMMA = re.compile(
-    rf"{_FIRST_GROUP}(?P<mark>[. '’])\d{{3}}(?:(?P=mark)\d{{3}})*,(?:\d{{1,2}}|\d{{4,}})", re.ASCII
-)
-_POWER = re.compile(r"(?<!\s)\s*(?:×|x|\*|·|\\times|\\cdot)\s*10\s*(?:\^|\*\*)\s*\{?([+-]?\d{1,6})\}?$", re.ASCII)
-_BARE_POWER = re.compile(r"^([+-]?)10\s?(?:\^|\*\*)\s?\{?([+-]?\d{1,6})\}?$", re.ASCII)
-_DECIMAL = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
-_LONGEST = 400
-"""Most characters of an answer's number."""
-
-
-def read_float(text: str) -> float | None:
-    """Read a number from a model's answer: 1,234.5, 1.2e-5, 1.2 × 10⁻⁵, −3, ٣٫٥, 1.234,56.
-
-    Return inf for inf, nan and numbers beyond the range of floats; None for other text. A comma before three digits
-    separates thousands (3,141 is 3141), except after a group that thousands cannot begin with (0,500). A decimal comma
-    is read only if the number has another mark for its thousands (1.234,56); 0,5 gives None.
-    """
-    plain = _ascii_number(text)
-    if _THOUSANDS.fullmatch(plain) or _LAKHS.fullmatch(plain):
-        plain = _GROUPED.sub("", plain)
-    elif _POINT_GROUPS.fullmatch(plain):
-        plain = plain.replace(".", "")
-    elif _DECIMAL_COMMA.fullmatch(plain):
-        whole, _, decimals = plain.rpartition(",")
-        plain = f"{re.sub(r'[^0-9+-]', '', whole)}.{decimals}"
-    if _DECIMAL.fullmatch(plain):
-        return float(plain)
-    return math.inf if plain.lower().lstrip("+-") in ("inf", "infinity", "nan", "∞") else None
-
-
-def read_other_way(text: str) -> float | None:
-    """Read `3,141` as 3.141 and `3.141` as 3141, unlike `read_float`; None for other shapes."""
-    groups = _EITHER_WAY.fullmatch(_ascii_number(text))
-    return float(groups[1] + "." * (groups[2] == ",") + groups[3]) if groups else None
-
-
-def compatible(text: str) -> str:
-    """Normalise `text` (NFKC), with powers and indices after a digit spelled out: 10² becomes 10^2."""
-    raised = _SUPERSCRIPT.sub(lambda power: "^" + power[0], text)
-    return unicodedata.normalize("NFKC", _SUBSCRIPT.sub(lambda index: "_{" + index[0] + "}", raised))
-
-
-def _ascii_number(text: str) -> str:
-    narrow = compatible(without_invisible(text[:_LONGEST])).replace("{,}", ",").replace("\\,", " ")
-    digits = "".join(str(unicodedata.decimal(c)) if c.isdecimal() and not c.isascii() else c for c in narrow)
-    signed = _SIGN_APART.sub("", digits.translate(_SIGN_CHARACTERS).strip())
-    return _POWER.sub(r"e\1", _BARE_POWER.sub(r"\g<1>1e\2", signed)).strip()
 
 
 _WRAPPED = re.compile(

@@ -2,21 +2,21 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, compress, islice
+from itertools import chain, compress
 from typing import Literal, get_args
 
-import numpy as np
-
 from vpp.data.answers import counted, look_alike, quoted, why_unreadable
-from vpp.data.columns import are_codes, is_integer, is_number
-from vpp.data.dataset import RANDOM, Column, Dataset, Provenance, Row, SplitRule, Task, target_value
+from vpp.data.columns import are_codes
+from vpp.data.dataset import RANDOM, Dataset, Provenance, Row, SplitRule, Task, target_value
 from vpp.data.descriptions import describe
 from vpp.data.labelling import Key, input_key
+from vpp.data.numbers import is_integer, is_number
 from vpp.data.split import Pool, Split, SplitPlan, split_rows
 from vpp.data.table import Table, read_like, require_columns
 from vpp.errors import DataError, InputError
+from vpp.randomness import Purpose, rng
 
 TARGET_NAMES = ("target", "label", "survived", "class", "outcome", "y", "species")
 MAX_CLASSES = 50
@@ -79,8 +79,16 @@ def resolve_task(table: Table, target: str, task: Task | Literal["auto"]) -> Tas
         task = "regression" if is_quantity else "classification"
     if task == "regression":
         check_numbers(table, target)
-    else:
-        _check_labels(table, present, target)
+        return task
+    n_labels = len(set(present))
+    if n_labels == len(present) or n_labels > MAX_CLASSES:
+        fault, remedy = "has a different value on every row", "pick a target whose labels repeat"
+        if n_labels < len(present):
+            other = "choose regression" if all(map(is_number, present)) else "merge labels"
+            fault, remedy = f"has {n_labels} labels, more than {MAX_CLASSES}", f"{other} or pick another target"
+        why = next((f" ({note})" for note in table.column_notes if note.startswith(f"column {target!r} is ")), "")
+        raise DataError(f"column {target!r} {fault}: {remedy}{why}")
+    check_readable(sort_labels(present), target)
     return task
 
 
@@ -92,19 +100,6 @@ def check_numbers(table: Table, target: str) -> None:
                 f"column {target!r} of {table.file} holds {quoted(cell)} in row {row}, which is not a number: fix the "
                 "cell, choose classification or pick another target"
             )
-
-
-def _check_labels(table: Table, present: Sequence[str], target: str) -> None:
-    n_labels = len(set(present))
-    why = next((f" ({note})" for note in table.column_notes if note.startswith(f"column {target!r} is ")), "")
-    if n_labels == len(present):
-        raise DataError(f"column {target!r} has a different value on every row: pick a target whose labels repeat{why}")
-    if n_labels > MAX_CLASSES:
-        remedy = "choose regression" if all(map(is_number, present)) else "merge labels"
-        raise DataError(
-            f"column {target!r} has {n_labels} labels, more than {MAX_CLASSES}: {remedy} or pick another target{why}"
-        )
-    check_readable(sort_labels(present), target)
 
 
 def check_readable(classes: Sequence[str], target: str) -> None:
@@ -167,52 +162,31 @@ def choose_inputs(
     return tuple(name for name in table.names if name in inputs), tuple(notes)
 
 
-def beside_columns(table: Table, used: Collection[str]) -> tuple[str, ...]:
-    """Return the columns that are not used but part the rows, for slices of the result."""
-    return tuple(
-        column.name
-        for column in table.columns
-        if column.name not in used
-        and column.kind in ("number", "category", "date")
-        and column.n_distinct > 1
-        and not table.id_like(column.name)
-    )
-
-
 def _joined(pieces: Sequence[str], names: Sequence[str]) -> list[str]:
     """Join names that were split at their commas: the longest run of pieces that is a column, else each piece."""
-    columns = {",".join(part.strip() for part in name.split(",")): name for name in names}
-    joined: list[str] = []
-    start = 0
-    while start < len(pieces):
-        ends = range(len(pieces), start, -1)
-        runs = ((end, ",".join(piece.strip() for piece in pieces[start:end])) for end in ends)
-        end, name = next(((end, columns[run]) for end, run in runs if run in columns), (start + 1, pieces[start]))
-        joined.append(name)
-        start = end
-    return joined
+
+    def spaceless(texts: Sequence[str]) -> str:
+        return ",".join(part.strip() for part in ",".join(texts).split(","))
+
+    columns = {spaceless([name]): name for name in names}
+    longest_first = sorted(map(re.escape, columns), key=len, reverse=True)
+    joined = re.findall(f"(?:^|,)({'|'.join(longest_first)}|[^,]+)(?=,|$)", spaceless(pieces))
+    return [columns.get(name, name) for name in joined]
 
 
 def _uninformative(table: Table, names: Sequence[str]) -> dict[str, str]:
     """Return why a column is no input, by name: constants, and identifiers unless nothing else is left."""
-    constants: dict[str, str] = {}
-    ids: dict[str, str] = {}
+    constants, ids = dict[str, str](), dict[str, str]()
     for column in map(table.column, names):
-        if column.n_distinct == 0:
-            constants[column.name] = "it is empty"
-        elif column.n_distinct == 1 and column.n_missing == 0:
-            constants[column.name] = "it has one value only"
+        if column.n_distinct + bool(column.n_missing) < 2:
+            constants[column.name] = "it has one value only" if column.n_distinct else "it is empty"
         elif table.id_like(column.name):
             ids[column.name] = "it is different on every row" if column.kind == "date" else "it only names the rows"
     return constants | (ids if len(constants) + len(ids) < len(names) else {})
 
 
-UNLABELLED = 103
-"""Purpose number of the draw of rows without a target: SeedSequence(seed, spawn_key=(UNLABELLED,))."""
-UNUSED = 106
-"""Purpose number of the draw of labelled rows in no part."""
 MOST_UNLABELLED = 1_000
-"""Most rows of each of these kinds that a run stores."""
+"""Most rows without a target, and in no part, that a run stores."""
 DETECTED, BY_CHANCE = ColumnChoice(), SplitPlan()
 """The defaults: detect task and inputs; draw 100 training and 60 test rows."""
 
@@ -240,11 +214,14 @@ def build_dataset(
         raise DataError(f"column {target!r} is the target and cannot split the rows: name another column")
     task = resolve_task(table, target, columns.task)
     inputs, left_out = choose_inputs(table, rule, target=target, inputs=columns.inputs)
-    tables, both, beside = [table], table, beside_columns(table, (*inputs, target))
+    tables, both, other = [table], table, None
+    kinds, used = ("number", "category", "date"), {*inputs, target}
+    parting = (column for column in table.columns if column.kind in kinds and column.n_distinct > 1)
+    beside = [column.name for column in parting if column.name not in used and not table.id_like(column.name)]
     if test_table is not None:
         require_columns(test_table, (*inputs, target), of=table.file)
-        tables.append(read_like(test_table, table.columns))
-        both = table.followed_by(tables[1])
+        tables.append(other := read_like(test_table, table.columns))
+        both = table.followed_by(other)
     if not (is_label := task == "classification"):
         check_numbers(tables[-1], target)
     spelling = number_labels(both.cells(target)) if is_label else {}
@@ -257,29 +234,30 @@ def build_dataset(
         pools.append(Pool(file=each.file, ids=ids, strata=strata, keys=[keys[row] or "" for row in ids]))
     parts = split_rows(pools, split, table=both, target=target)
 
-    def rows(ids: Iterable[int]) -> tuple[Row, ...]:
-        return tuple(map(row_of, ids))
-
     def row_of(row: int) -> Row:
         truth, cells = targets[row], both.row(row, inputs)
         if truth is None:
             return Row(id=row, inputs=cells, target=None)
         return Row(id=row, inputs=cells, target=target_value(truth, task), beside=both.row(row, beside))
 
-    train, test, calibration = rows(parts.train), rows(parts.test), rows(parts.calibration)
+    train, test, calibration = (tuple(map(row_of, part)) for part in (parts.train, parts.test, parts.calibration))
     gaps = (row for row, truth in enumerate(targets) if truth is None)
     unlabelled = [row for row in gaps if any(cell for _, cell in both.row(row, inputs))]
     classes = sort_labels(targets) if is_label else ()
     _check_classes(classes, targets, tables, target)
     described = describe(columns.descriptions, columns=table.names, labels=classes)
     n_rows, n_unlabelled = len(targets), targets.count(None)
-    n_left_out = n_rows - n_unlabelled - len(train) - len(test) - len(calibration)
+    n_keyless = table.n_rows - targets[: table.n_rows].count(None) - len(pools[0].ids)
     own_notes = (
-        *_split_notes(pools[0], parts, split, n_labelled=table.n_rows - targets[: table.n_rows].count(None)),
+        parts.note,
+        f"{counted(n_keyless, 'row')} with a target but no {rule.column!r}: left out" if n_keyless else "",
+        "too few rows for any calibration row" if split.calibration_size and not calibration else "",
         *(split_hints(table, target) if rule == RANDOM and test_table is None and not split.is_whole else ()),
-        *_coverage_notes(train, test, classes, n_left=n_left_out),
+        *_label_notes(train, test, classes),
         *_copy_notes(train, (*calibration, *test)),
         *described.notes,
+        f"test rows come from {other.file} (SHA-256 {other.sha256}), with ids from {table.n_rows}" if other else "",
+        *(other.notes if other else ()),
     )
     provenance = Provenance(
         file=table.file,
@@ -289,13 +267,13 @@ def build_dataset(
         read_as=table.read_as,
         n_rows=n_rows,
         n_unlabelled=n_unlabelled,
-        n_left_out=n_left_out,
+        n_left_out=n_rows - n_unlabelled - len(train) - len(test) - len(calibration),
         split="file" if test_table else rule.text,
         test_file=test_table.file if test_table else "",
         train_size=split.train_size,
         test_size=split.test_size,
         calibration_size=split.calibration_size,
-        notes=(*notes, *table.notes, *left_out, *filter(None, own_notes), *_test_notes(tables)),
+        notes=(*notes, *table.notes, *left_out, *filter(None, own_notes)),
     )
     return Dataset(
         name=table.file.rpartition("/")[2].removesuffix(".csv"),
@@ -308,24 +286,10 @@ def build_dataset(
         test=test,
         calibration=calibration,
         provenance=provenance,
-        unlabelled=rows(_at_most(unlabelled, seed=split.seed, purpose=UNLABELLED)),
-        unused=rows(_unused(pools[0], parts, split)),
+        unlabelled=tuple(map(row_of, _at_most(unlabelled, seed=split.seed, purpose="unlabelled"))),
+        unused=tuple(map(row_of, _unused(pools[0], parts, split))),
         descriptions=described,
     )
-
-
-def _split_notes(pool: Pool, parts: Split, split: SplitPlan, *, n_labelled: int) -> Iterator[str]:
-    yield parts.note
-    if n := n_labelled - len(pool.ids):
-        yield f"{counted(n, 'row')} with a target but no {split.rule.column!r}: left out"
-    if split.calibration_size and not parts.calibration:
-        yield "too few rows for any calibration row"
-
-
-def _test_notes(tables: Sequence[Table]) -> Iterator[str]:
-    for table in tables[1:]:
-        yield f"test rows come from {table.file} (SHA-256 {table.sha256}), with ids from {tables[0].n_rows}"
-        yield from table.notes
 
 
 def _check_classes(classes: Sequence[str], targets: Sequence[str | None], tables: Sequence[Table], target: str) -> None:
@@ -339,12 +303,11 @@ def _check_classes(classes: Sequence[str], targets: Sequence[str | None], tables
         raise DataError(f"{other} has other labels than {where}: {labels}: give both files the same labels")
 
 
-def _at_most(ids: Sequence[int], *, seed: int, purpose: int) -> list[int]:
+def _at_most(ids: Sequence[int], *, seed: int, purpose: Purpose) -> list[int]:
     """All ids in order, or MOST_UNLABELLED of them, drawn by seed."""
     if len(ids) <= MOST_UNLABELLED:
         return list(ids)
-    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(purpose,)))
-    return [ids[i] for i in sorted(rng.choice(len(ids), MOST_UNLABELLED, replace=False).tolist())]
+    return [ids[i] for i in sorted(rng(seed, purpose).choice(len(ids), MOST_UNLABELLED, replace=False).tolist())]
 
 
 def _unused(pool: Pool, parts: Split, split: SplitPlan) -> list[int]:
@@ -355,36 +318,24 @@ def _unused(pool: Pool, parts: Split, split: SplitPlan) -> list[int]:
     groups, used = dict(zip(pool.ids, pool.keys, strict=True)), {*parts.train, *parts.test, *parts.calibration}
     trained = {groups.get(row) for row in parts.train}
     is_free = (row not in used and (split.rule.kind != "group" or groups[row] in trained) for row in pool.ids)
-    return _at_most(list(compress(pool.ids, is_free)), seed=split.seed, purpose=UNUSED)
+    return _at_most(list(compress(pool.ids, is_free)), seed=split.seed, purpose="unused")
 
 
-RARE_SHARE = 0.1
-RARE_ROWS = 5
-"""A label with fewer training rows, or a smaller share, is rare if the commonest label has twice as many."""
 NAMED = 5
 
 
-def _coverage_notes(train: Sequence[Row], test: Sequence[Row], labels: Sequence[str], *, n_left: int) -> Iterator[str]:
-    """Warn about labels without training or test rows, rare and similar ones, and training targets that are all equal.
+def _label_notes(train: Sequence[Row], test: Sequence[Row], labels: Sequence[str]) -> Iterator[str]:
+    """Warn about labels without training rows, similar ones, and training targets that are all equal.
 
-    labels: labels of all rows with a target; empty for regression. n_left: rows with a target in no part.
+    labels: labels of all rows with a target; empty for regression.
     """
-    trained, tested = (Counter(row.target for row in rows) for rows in (train, test))
+    trained = {row.target for row in train}
     if not labels and len(trained) == 1:
         yield f"every training row has the target {train[0].target}: there is nothing to learn from them"
     if unseen := [label for label in labels if label not in trained]:
-        n = sum(tested[label] for label in unseen)
+        n = sum(row.target in unseen for row in test)
         rows = f"{counted(n, 'test row')} with {'it' if len(unseen) == 1 else 'them'} can hardly be predicted"
         yield f"no training row has {_listed(unseen)}" + (f": {rows}" if n else "")
-    if labels:
-        total, ((common, most), *_) = trained.total(), trained.most_common()
-        rare, n = trained.most_common()[-1]
-        if (n < RARE_ROWS or n < RARE_SHARE * total) and 2 * n <= most:
-            right = f"always predicting {quoted(str(common))} would be right on {round(100 * most / total)}\u00a0%"
-            more = "; take more rows (--train-size)" if n_left else ""
-            yield f"label {quoted(str(rare))} has {n:,} of {counted(total, 'training row')}: {right}{more}"
-    if untested := [label for label in labels if test and label in trained and label not in tested]:
-        yield f"no test row has {_listed(untested)}, so the accuracy on such rows is unknown"
     if alike := "; ".join(" and ".join(map(quoted, group)) for group in look_alike(labels)[:3]):
         yield f"similar labels count only if an answer spells them exactly: {alike}"
 
@@ -429,25 +380,18 @@ _GROUP_NAME = re.compile(
 
 def split_hints(table: Table, target: str) -> tuple[str, ...]:
     """Suggest a split by the first column of groups, and by the first column of dates."""
-    others = [column for column in table.columns if column.name != target and column.n_distinct > 1]
-    groups = (
-        f"column {column.name!r} has {column.n_distinct:,} values for {table.n_rows:,} rows: if its rows belong "
-        f"together, split by group (--split group:{column.name})"
-        for column in others
-        if _are_groups(column, table)
-    )
-    dates = (
-        f"column {column.name!r} holds dates: to predict later rows from earlier ones, split by time "
-        f"(--split time:{column.name})"
-        for column in others
-        if column.kind == "date"
-    )
-    return (*islice(groups, 1), *islice(dates, 1))
-
-
-def _are_groups(column: Column, table: Table) -> bool:
-    """True for integers or words that repeat under the name of a group, such as patient_id."""
-    repeat = FEWEST_GROUPS <= column.n_distinct <= (table.n_rows - column.n_missing) / 2
-    if not repeat or column.kind in ("date", "sequence") or not _GROUP_NAME.fullmatch(column.name):
-        return False
-    return column.kind != "number" or all(is_integer(cell) for cell in table.cells(column.name) if cell is not None)
+    hints: dict[str, str] = {}
+    for column in table.columns:
+        name, n, most = column.name, column.n_distinct, (table.n_rows - column.n_missing) / 2
+        if name == target or n < 2:
+            continue
+        if column.kind == "date":
+            how = f"to predict later rows from earlier ones, split by time (--split time:{name})"
+            hints.setdefault("time", f"column {name!r} holds dates: {how}")
+        elif FEWEST_GROUPS <= n <= most and column.kind != "sequence" and _GROUP_NAME.fullmatch(name):
+            cells = table.cells(name) if column.kind == "number" else ()
+            if all(is_integer(cell) for cell in cells if cell is not None):
+                values = f"column {name!r} has {n:,} values for {table.n_rows:,} rows"
+                how = f"if its rows belong together, split by group (--split group:{name})"
+                hints.setdefault("group", f"{values}: {how}")
+    return tuple(hints[kind] for kind in sorted(hints))

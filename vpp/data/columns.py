@@ -1,74 +1,51 @@
-"""Columns of a table from the texts of its file: kinds of cells, notations of numbers, and a note on each decision."""
+"""Columns of a table from the texts of its file: kinds of cells, words for a missing one, a note on each decision."""
 
-import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from decimal import Decimal
 from itertools import chain
-from typing import NamedTuple
 
 from vpp.data.answers import quoted
-from vpp.data.dataset import DETECT, Column, Kind, Notation, ReadAs
+from vpp.data.dataset import DETECT, Column, Kind, ReadAs
 from vpp.data.descriptions import nearest
+from vpp.data.numbers import (
+    Notation,
+    certain_decimal,
+    is_integer,
+    is_number,
+    is_sequence,
+    is_written_number,
+    read_notation,
+    read_number,
+    unit_of,
+)
 from vpp.errors import DataError
 
 FEW_VALUES = 20
 """Most values of a category in which not every value repeats."""
 SENTENCE = 5
 """Least words of a sentence: a column of more than FEW_VALUES values, most of them sentences, is text."""
-
-_NUMBER = re.compile(r"[+-]?(\d+(?:\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-_INTEGER = re.compile(r"[+-]?\d{1,18}", re.ASCII)
-_ITEMS = r"[+-]?\d+((\s*[,;|]\s*|\s+)[+-]?\d+)+"
-_SEQUENCE = re.compile(rf"{_ITEMS}|\[\s*{_ITEMS}\s*\]|\(\s*{_ITEMS}\s*\)|\d+(-\d+)+", re.ASCII)
-_HYPHENATED = re.compile(r"\d+(-\d+)+", re.ASCII)
-_ITEM = re.compile(r"[+-]?\d+", re.ASCII)
-PLAIN = {"NUMBER": _NUMBER, "INTEGER": _INTEGER, "SEQUENCE": _SEQUENCE, "HYPHENATED": _HYPHENATED, "ITEM": _ITEM}
-"""Patterns of cells that no notation changes."""
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+", re.ASCII)
-_CODE = re.compile(r"[\w./#:+@-]+")
-_CODE_MARK = re.compile(r"[0-9@]|://")
-MOSTLY_CODES = 0.9
-"""Least share of words with a digit, an @ or `://` in a column of codes."""
+_PHONE = re.compile(r"\d{3,}(-\d{3,})+", re.ASCII)
+_DIGITS = re.compile(r"\d+(E\d+)?")
+_ZERO_FIRST = re.compile(r"0\d+(E\d+)?", re.ASCII)
+SHORTEST_CODE = 4
+"""Least digits of a code that is recognised by its column's name alone."""
+LONGEST_COUNT = 15
+"""Most digits of an integer that a float represents exactly; longer ones are codes."""
 _CODE_NAME = re.compile(
     r"(.*[^a-z])?(zip|zip_?code|post(al)?[ _-]?code|plz|phone|tele?fon|telephone|tel|mobile|fax|ssn|iban|isbn|ean|gtin|"
     r"barcode)([ _-]?(no|nr|number|nummer|code))?\.?",
     re.IGNORECASE,
 )
-_DIGITS = re.compile(r"\d+(E\d+)?")
-_ZERO_FIRST = re.compile(r"0\d+(E\d+)?", re.ASCII)
-_PHONE = re.compile(r"\d{3,}(-\d{3,})+", re.ASCII)
-SHORTEST_CODE = 4
-"""Least digits of a code that is recognised by its column's name alone."""
-LONGEST_COUNT = 15
-"""Most digits of an integer that a float represents exactly; longer ones are codes."""
 _ID_NAME = re.compile(r"(?i:(.*[^a-z])?(id|uuid|guid|index|idx|key|nr|no))|.*[a-z](Id|ID)")
-
-
-def is_number(text: str) -> bool:
-    """True for a finite decimal number without thousands separators and with a decimal point."""
-    return _NUMBER.fullmatch(text) is not None and math.isfinite(float(text))
-
-
-def is_integer(text: str) -> bool:
-    return _INTEGER.fullmatch(text) is not None
-
-
-def is_sequence(text: str) -> bool:
-    """True for two or more integers: `3 4 0 7`, `[3, 4, 0, 7]`, `3;4;0;7`, `3-4-0-7`."""
-    return _SEQUENCE.fullmatch(text) is not None
-
-
-def sequence_items(text: str) -> tuple[float, ...] | None:
-    """Return the integers of a sequence in order; None for other text and for integers beyond the range of floats."""
-    if not is_sequence(text):
-        return None
-    items = text.split("-") if _HYPHENATED.fullmatch(text) else _ITEM.findall(text)
-    values = tuple(map(float, items))
-    return values if all(map(math.isfinite, values)) else None
+_CODE = re.compile(r"[\w./#:+@-]+")
+_CODE_MARK = re.compile(r"[0-9@]|://")
+MOSTLY_CODES = 0.9
+"""Least share of words with a digit, an @ or `://` in a column of codes."""
+MOST_UNITS = 4
 
 
 def find_kind(distinct: Sequence[str], *, n: int, are_numbers: bool, name: str) -> Kind:
@@ -82,12 +59,19 @@ def find_kind(distinct: Sequence[str], *, n: int, are_numbers: bool, name: str) 
     if are_numbers and distinct and not are_codes(distinct, name=name):
         return "category" if set(distinct) == {"0", "1"} else "number"
     are_others = any(all(map(other.fullmatch, distinct)) for other in (_DECIMAL_COMMA, _PHONE))
+    are_others = are_others or (len(distinct) < n and all(map(_is_range, distinct)))
     if all(map(is_sequence, distinct)) and not are_others and not is_code_name(name):
         return "sequence"
     if len(distinct) <= FEW_VALUES:
         return "category" if len(distinct) < n else "text"
     n_sentences = sum(len(text.split()) >= SENTENCE for text in distinct)
     return "category" if 2 * len(distinct) <= n and 2 * n_sentences <= len(distinct) else "text"
+
+
+def _is_range(text: str) -> bool:
+    """True for 18-24, a band of ages."""
+    low, _, high = text.partition("-")
+    return low.isdecimal() and high.isdecimal() and int(low) < int(high)
 
 
 def are_codes(present: Sequence[str], *, name: str = "") -> bool:
@@ -120,198 +104,15 @@ def is_identifier(name: str, cells: Sequence[str | None], kind: Kind) -> bool:
     if kind == "sequence" or len(set(present)) < len(cells):
         return False
     if kind == "number":
-        integers = all(map(is_integer, present))
-        values = set(map(int, present)) if integers else set()
-        is_consecutive = integers and max(values) - min(values) == len(values) - 1
-        return integers and (is_consecutive or _ID_NAME.fullmatch(name) is not None)
+        if not all(map(is_integer, present)):
+            return False
+        values = list(map(int, present))
+        return max(values) - min(values) == len(values) - 1 or _ID_NAME.fullmatch(name) is not None
     n_marked = sum(_CODE_MARK.search(cell) is not None for cell in present)
-    are_codes = n_marked >= MOSTLY_CODES * len(present) and all(map(_CODE.fullmatch, present))
-    if kind == "date" or not are_codes:
+    if kind == "date" or n_marked < MOSTLY_CODES * len(present) or not all(map(_CODE.fullmatch, present)):
         return kind == "date"
-    units = {part.unit() if (part := _part(cell)) else "" for cell in present}  # 16GB and 1TB are measures
+    units = set(map(unit_of, present))  # 16GB and 1TB are measures
     return "" in units or len(units) > MOST_UNITS
-
-
-MOST_UNITS = 4
-
-# --- notations of numbers ---------------------------------------------------------------------------------------------
-
-Marks = tuple[str, str]
-"""(Decimal, grouping)."""
-LONGEST = 60
-_BLANKS = " \u00a0\u2007\u2009\u202f"
-MINUS = str.maketrans(dict.fromkeys("−–‒﹣－", "-"))
-_CURRENCY = (
-    "(?:[A-Z]{0,3}[$€£¥₹₽₩₺₴₪₫฿₦₱₡₲₵₸₮₭₾₿¢]|(?:EUR|USD|GBP|CHF|JPY|CNY|RMB|INR|AUD|CAD|NZD|SEK|NOK|DKK|ISK|PLN|CZK|HUF|"
-    "RON|BGN|RUB|UAH|TRY|ILS|ZAR|BRL|MXN|ARS|CLP|COP|PEN|KRW|TWD|HKD|SGD|THB|IDR|MYR|PHP|VND|AED|SAR|EGP|NGN|KES|BTC|"
-    r"Rs|Fr|kr|zł|Kč|Ft|lei|лв|руб)\.?)"
-)
-_MEASURE = r"(?:°?[^\W\d_]{1,8}[²³]?(?:/[^\W\d_]{1,4}[²³]?)?|°)"
-_UNITS = re.compile(
-    r"[kmµ]?g|t|lbs?|oz|[kcmdµn]?m[²³23]?|ft|in|mi|yd|[cmdh]?l|gal|[kKMGTP]i?[Bb](?:ps)?|[kMGmT]?(?:Hz|Wh?|VA?|A|J|Pa)|"
-    r"mAh|MP|M?px|dpi|rpm|mph|kmh|kph|km/h|km/l|kmpl|m/s|[mnµ]?s|secs?|mins?|hr?s?|hours?|d|days?|w|weeks?|months?|yrs?|"
-    r"years?|k?cal|bar|m?bar|psi|hPa|dB|b?hp|PS|[cC][cC]m?|Nm|x|pts?|pcs?|mol|mM|[°]?[CFK]|[kM]|[bm]n"
-)
-"""Units that may follow a number without a blank. Others may so only in a column with decimals: `3D` is a name."""
-SCALES = {"k": 3, "K": 3, "m": 6, "mn": 6, "M": 6, "bn": 9, "B": 9}
-"""Powers of ten of a suffix, as in €17.5M."""
-FORMATTED = re.compile(
-    rf"""(?!\+[0-9]+[{_BLANKS}][0-9]) (?P<open>\()? (?(open)|(?P<sign>[+-])?) [{_BLANKS}]*+ (?!0[0-9]+[^\W\d_])
-         (?:(?P<before>{_CURRENCY}) [{_BLANKS}]*+ (?(open)|(?(sign)|(?P<inner>[+-])?)))?
-         (?P<body>[0-9](?:[0-9.,'’{_BLANKS}]*[0-9])?|[.,][0-9]+) (?:[.,][-—]{{0,2}})? (?P<power>[eE][+-]?[0-9]+)?
-         (?:(?P<scale>[kKMBm]|bn|mn)(?![^\W\d_]))?
-         (?(before)|(?:[{_BLANKS}]*(?P<after>[%‰°]|{_CURRENCY}) |
-                       (?(scale)(?!)|(?P<gap>[{_BLANKS}]?)(?P<measure>{_MEASURE})))?)
-         (?(open)\)|(?(sign)|(?(inner)|(?P<trailing>-)?)))""",
-    re.VERBOSE,
-)
-"""One sign, or parentheses for a minus; a unit before or after. `+49 170 123` is a telephone number."""
-STANDS_FOR = {
-    mark: frozenset(characters) for mark, characters in {"": "", ",": ",", ".": ".", "'": "'’", " ": _BLANKS}.items()
-}
-"""Characters that a cell may use for each mark."""
-_WITHOUT = {mark: dict.fromkeys(map(ord, characters)) for mark, characters in STANDS_FOR.items()}
-_BLANK_GROUPS = re.compile(r"[1-9][0-9]{0,2}(?: [0-9]{3})+")
-_POINTS = re.compile(r"[+-]?(?:[0-9]+|[1-9][0-9]{0,2}(?:\.[0-9]{3})+)")
-"""Plain numbers that could be integers with points between thousands."""
-
-
-def _body(marks: Marks) -> re.Pattern[str]:
-    decimal, grouping = (f"[{''.join(STANDS_FOR[mark])}]" if mark else "(?!)" for mark in marks)
-    lakhs = f"|[1-9][0-9]?(?:{grouping}[0-9]{{2}})+{grouping}[0-9]{{3}}" if marks == (".", ",") else ""
-    whole = rf"[0-9]+|[1-9][0-9]{{0,2}}(?:{grouping}[0-9]{{3}})+{lakhs}"
-    return re.compile(rf"(?:{whole})(?:{decimal}[0-9]*)?|{decimal}[0-9]+")
-
-
-BODIES = {
-    marks: _body(marks)
-    for marks in ((".", ""), (",", ""), (".", ","), (",", "."), (".", "'"), (",", "'"), (".", " "), (",", " "))
-}
-"""Patterns of a number's digits by its marks, in order of preference."""
-
-
-def read_notation(
-    texts: Sequence[str], *, decimal: str | None = None, likely: str = "."
-) -> tuple[Sequence[str], Notation | None]:
-    """Return the texts of a column as plain decimal numbers with every digit, and their notation.
-
-    Return the texts unchanged and None if they are plain already, or if no one notation fits all of them.
-    decimal: the decimal mark chosen by the user. likely: the decimal mark preferred if either fits.
-    """
-    wanted = decimal or likely
-    are_grouped = wanted == "," and any("." in text for text in texts) and all(map(_POINTS.fullmatch, texts))
-    if all(map(is_number, texts)) and not are_grouped:
-        return texts, None
-    readings = _readings(texts)
-    own = next((way for way in readings if way.decimal == wanted), readings[0] if readings else None)
-    if own is None or own.plain == list(texts) or not all(math.isfinite(float(number)) for number in own.plain):
-        return texts, None
-    is_open = len(readings) > 1 and decimal is None and (likely, own.decimal, own.grouping) != (".", ".", "")
-    doubt = is_open or (own.grouping == " " and all(map(_BLANK_GROUPS.fullmatch, texts)))  # may be pairs
-    return own.plain, Notation(decimal=own.decimal, unit=own.unit, is_doubtful=doubt, is_scaled=own.is_scaled)
-
-
-def certain_decimal(texts: Sequence[str]) -> str | None:
-    """Return the decimal mark of a column of numbers if only one is possible and the texts show it, else None."""
-    readings = _readings(texts)
-    if len(readings) != 1:
-        return None
-    (own,) = readings
-    marks = [own.decimal, own.grouping] if own.grouping in (",", ".") else [own.decimal]
-    return own.decimal if any(mark in text for text in texts for mark in marks) else None
-
-
-def read_number(text: str, notation: Notation | None) -> str | None:
-    """Read a number in the column's notation, with or without its unit; else a plain number; else None."""
-    part = _part(text) if notation else None
-    if notation and part and part.unit(notation.is_scaled) in ("", notation.unit):
-        for marks, body in BODIES.items():
-            if marks[0] == notation.decimal and body.fullmatch(part.body):
-                return part.plain(marks, notation.is_scaled)
-    return text if is_number(text) else None
-
-
-def write_number(number: str, notation: Notation | None) -> str:
-    return number if notation is None else number.replace(".", notation.decimal)
-
-
-def is_written_number(text: str) -> bool:
-    """True for a finite number in any of the notations."""
-    part = _part(text)
-    return part is not None and any(
-        body.fullmatch(part.body) and is_number(part.plain(marks, is_scaled=True)) for marks, body in BODIES.items()
-    )
-
-
-def is_quantity(text: str) -> bool:
-    """True for a number in any of the notations, and for a date or a part of a year."""
-    return is_written_number(text) or any(_read(pattern, text) for pattern in _SPELT)
-
-
-class _Part(NamedTuple):
-    """A number as FORMATTED parts it."""
-
-    match: re.Match[str]
-
-    @property
-    def body(self) -> str:
-        return self.match["body"]
-
-    def unit(self, is_scaled: bool = False) -> str:
-        """Return the unit, or the suffix unless suffixes are powers of ten."""
-        own = self.match["before"] or self.match["after"] or self.match["measure"] or ""
-        return own if is_scaled else own or self.match["scale"] or ""
-
-    def plain(self, marks: Marks, is_scaled: bool) -> str:
-        decimal, grouping = marks
-        whole, _, decimals = self.body.partition(decimal)
-        digits = whole.translate(_WITHOUT[grouping]) or "0"
-        fraction = f".{decimals}" if decimals else ""
-        minus = "-" if self.match["open"] or "-" in self.match.group("sign", "inner", "trailing") else ""
-        number = f"{minus}{digits}{fraction}{self.match['power'] or ''}"
-        scale = self.match["scale"] if is_scaled else None
-        return f"{Decimal(number).scaleb(SCALES[scale]):f}" if scale else number
-
-
-def _part(cell: str) -> _Part | None:
-    match = FORMATTED.fullmatch(cell if cell.isascii() else cell.translate(MINUS)) if len(cell) <= LONGEST else None
-    return _Part(match) if match else None
-
-
-class _Reading(NamedTuple):
-    """One way to read a column of numbers."""
-
-    decimal: str
-    grouping: str
-    plain: list[str]
-    unit: str
-    is_scaled: bool
-
-
-def _readings(texts: Sequence[str]) -> list[_Reading]:
-    """Return the readings of a column that differ, preferred marks first; none if the texts have not one unit."""
-    column: list[_Part] = []
-    for text in texts:
-        if (part := _part(text)) is None or (column and part.unit(True) != column[0].unit(True)):
-            return []
-        column.append(part)
-    scales = {part.match["scale"] or "" for part in column}
-    has_decimals = any("." in part.body or "," in part.body for part in column)
-    is_currency = any(part.match["before"] or (part.match["after"] or "%") not in "%‰°" for part in column)
-    is_scaled = is_currency or (len(scales) > 1 and has_decimals and "m" not in scales)
-    units = {part.unit(is_scaled) for part in column}
-    is_attached = scales != {""} or any(part.match["measure"] and not part.match["gap"] for part in column)
-    are_names = is_attached and not all(map(_UNITS.fullmatch, units)) and not (has_decimals or is_scaled)
-    if len(units) != 1 or are_names or all(part.match["open"] for part in column):
-        return []
-    readings: dict[tuple[str, ...], _Reading] = {}
-    used = set("".join(part.body for part in column))
-    for marks, body in BODIES.items():
-        is_used = not marks[1] or not STANDS_FOR[marks[1]].isdisjoint(used)  # else the same as without grouping
-        if is_used and all(body.fullmatch(part.body) for part in column):
-            plain = [part.plain(marks, is_scaled) for part in column]
-            readings.setdefault(tuple(plain), _Reading(*marks, plain, min(units), is_scaled and scales != {""}))
-    return list(readings.values())
 
 
 # --- missing cells ----------------------------------------------------------------------------------------------------
@@ -332,13 +133,23 @@ _LIKE = {"NA": re.compile(r"[A-Z]{2}"), "-": re.compile(r"[+±/-]+")} | dict.fro
 """Labels beside which a word for a missing cell is a label too: codes of two capitals, signs, words that repeat."""
 
 
-def labels_among(counts: Counter[str]) -> frozenset[str]:
-    """Return the words for a missing cell that are labels in this column. counts: occurrences of each stripped text."""
-    doubtful = _LIKE.keys() & counts.keys()
-    others = {text: n for text, n in counts.items() if text.lower() not in MISSING} if doubtful else {}
-    are_few = 2 <= len(others) <= MOST_OTHERS and 2 * len(others) <= sum(others.values())
-    enough = {"NA": len(others) > 1, "-": len(others) > 0}
-    return frozenset(text for text in doubtful if enough.get(text, are_few) and all(map(_LIKE[text].fullmatch, others)))
+def labels_among(counts: Counter[str], *, is_typed: bool, is_words: bool) -> frozenset[str]:
+    """Return the words for a missing cell that are labels in this column. counts: occurrences of each stripped text.
+
+    is_typed: the source has missing cells of its own: words are labels, except among numbers and dates. is_words: the
+    user chose a kind of words.
+    """
+    if not (is_typed or _LIKE.keys() & counts.keys()):
+        return frozenset()
+    usual = {text for text in counts if text.lower() in MISSING}
+    if is_typed and (is_words or not all(map(is_quantity, others := counts.keys() - usual)) or not others):
+        return frozenset(text for text in usual if text and text.lower() not in ERRORS)
+    doubtful = _LIKE.keys() & usual
+    repeats = {text: n for text, n in counts.items() if text not in usual} if doubtful else {}
+    are_few = 2 <= len(repeats) <= MOST_OTHERS and 2 * len(repeats) <= sum(repeats.values())
+    enough = {"NA": len(repeats) > 1, "-": len(repeats) > 0}
+    likely = (text for text in doubtful if enough.get(text, are_few))
+    return frozenset(text for text in likely if all(map(_LIKE[text].fullmatch, repeats)))
 
 
 def words_by_column(missing: Sequence[str], names: Sequence[str]) -> dict[str, tuple[str, ...]]:
@@ -435,6 +246,11 @@ def is_date(text: str) -> bool:
     return any(_read(pattern, text) for pattern in _SPELT if "day" in pattern.groupindex)
 
 
+def is_quantity(text: str) -> bool:
+    """True for a number in any of the notations, and for a date or a part of a year."""
+    return is_written_number(text) or any(_read(pattern, text) for pattern in _SPELT)
+
+
 def find_form(present: Sequence[str]) -> DateForm | None:
     """Return the form in which every cell is a date, a month, a quarter or a week of a year, or None."""
     fits = [name for name, pattern in _PATTERNS.items() if present and all(_read(pattern, text) for text in present)]
@@ -473,7 +289,7 @@ WORDS = ("category", "text")
 Cells = tuple[str | None, ...]
 """None is a missing cell."""
 MOSTLY = 0.8
-"""Least share of numbers in a column for a note on its other cells."""
+"""Least share of numbers, or dates, in a column that mostly holds them."""
 FEWEST = 3
 """Least numbers in a column for such a note."""
 LONGEST_WORD = 12
@@ -515,6 +331,14 @@ def read_columns(
     return columns, tuple(draft.cells for draft in drafts), notes
 
 
+_TESTS: dict[str, tuple[str, Callable[[str], bool], Callable[[Sequence[str]], bool]]] = {
+    "number": ("numbers in one notation", is_written_number, lambda cells: all(map(is_number, cells))),
+    "date": ("dates in one form", is_date, lambda cells: not cells or find_form(cells) is not None),
+    "sequence": ("sequences of integers", is_sequence, lambda cells: all(map(is_sequence, cells))),
+}
+"""(Name, test of a cell, test of a column) of each kind that a cell may not be of."""
+
+
 class _Draft:
     """A column while it is read. words: those that mean a missing cell here, if the user said so."""
 
@@ -522,12 +346,7 @@ class _Draft:
         self, name: str, texts: Sequence[str], choice: Kind | None, *, words: tuple[str, ...] | None, is_typed: bool
     ) -> None:
         counts = Counter(texts)
-        labels = labels_among(counts) if words is None else frozenset()
-        if words is None and is_typed:
-            others = [text for text in counts if text.lower() not in MISSING]
-            own = {text for text in counts if text and text.lower() in MISSING - ERRORS}
-            if own and (choice in WORDS or not others or not all(map(is_quantity, others))):
-                words, labels = (), frozenset(own)
+        labels = labels_among(counts, is_typed=is_typed, is_words=choice in WORDS) if words is None else frozenset()
         self.name, self.choice, self.is_typed = name, choice, is_typed
         self.texts, self.words, self.kept_words = texts, words, tuple(sorted(labels))
         self.absent = {text: n for text, n in counts.items() if text not in labels and is_missing(text, words)}
@@ -544,42 +363,32 @@ class _Draft:
             self.present, self.notation = read_notation(self.given, decimal=decimal, likely=likely)
 
     def column(self) -> Column:
+        """Raises DataError for a cell of another kind than the chosen one."""
         self.cells: Cells = tuple(self.texts)
         if self.absent or self.notation:
             self.cells = tuple(map(dict(zip(self.given, self.present, strict=True)).get, self.texts))
-        self._check()
-        n_missing, n_distinct = sum(self.absent.values()), len(set(self.present))
+        name, fits, all_fit = _TESTS.get(self.choice or "", ("", is_number, bool))
+        if name and not all_fit(self.present):
+            wrong = next((cell for cell in self.present if not fits(cell)), None)
+            row = f"row {self.cells.index(wrong)} holds {quoted(wrong)}" if wrong is not None else ""
+            raise DataError(
+                f"column {self.name!r} cannot be read as {name}: {row or f'it holds {_two_ways(self.present)}'}: fix "
+                "the cells, or choose another kind"
+            )
+        n_missing = sum(self.absent.values())
+        own: Kind | None = self.choice or ("number" if self.notation else None)
         n, are_numbers = len(self.cells) - n_missing, self.are_numbers
-        own: Kind | None = "number" if self.notation else None
-        self.kind = self.choice or own or find_kind(self.given, n=n, are_numbers=are_numbers, name=self.name)
+        self.kind = own or find_kind(self.given, n=n, are_numbers=are_numbers, name=self.name)
         return Column(
             name=self.name,
             kind=self.kind,
             n_missing=n_missing,
-            n_distinct=n_distinct,
+            n_distinct=len(set(self.present)),
             notation=self.notation,
             is_chosen=self.choice is not None,
             kept_words=self.kept_words,
             missing=() if self.words is None and self.is_typed and self.kind in WORDS else self.words,
         )
-
-    def _check(self) -> None:
-        """Raises DataError for the first cell of another kind than the chosen one."""
-        if self.choice == "number":
-            name, fits, is_fine = "numbers in one notation", is_written_number, all(map(is_number, self.present))
-        elif self.choice == "date":
-            name, fits, is_fine = "dates in one form", is_date, not self.present or find_form(self.present) is not None
-        elif self.choice == "sequence":
-            name, fits, is_fine = "sequences of integers", is_sequence, all(map(is_sequence, self.present))
-        else:
-            return
-        if not is_fine:
-            wrong = next((cell for cell in self.present if not fits(cell)), None)
-            row = f"row {self.cells.index(wrong)} holds {quoted(wrong)}" if wrong is not None else ""
-            fault = row or f"it holds {_two_ways(self.present)}"
-            raise DataError(
-                f"column {self.name!r} cannot be read as {name}: {fault}: fix the cells, or choose another kind"
-            )
 
 
 def read_cell(text: str, column: Column) -> str | None:
@@ -611,19 +420,19 @@ def _notation_notes(drafts: Sequence[_Draft]) -> Iterator[str]:
 
 
 def _kind_notes(draft: _Draft) -> Iterator[str]:
-    name = f"column {draft.name!r}"
+    name, cells = f"column {draft.name!r}", draft.given
     for word in draft.kept_words:
         how = f"--missing '{draft.name}={word}' says so"
         yield f"{name}: {word!r} is read as a label; if it means a missing cell, {how}"
-    if draft.choice is not None:
+    if draft.choice is not None or not cells:
         return
-    if draft.kind == "date" and (form := find_form(draft.given)) and form.other:
+    if draft.kind == "date" and (form := find_form(cells)) and form.other:
         either = f"{form.name} or {form.other}"
-        yield f"{name}: dates such as {draft.given[0]!r} could be {either}; prompts show them as written"
+        yield f"{name}: dates such as {cells[0]!r} could be {either}; prompts show them as written"
     elif draft.kind in WORDS and draft.are_numbers:
-        if draft.given and (draft.kind == "text" or are_codes(draft.given, name=draft.name)):
+        if draft.kind == "text" or are_codes(cells, name=draft.name):
             yield f"{name} holds codes of digits, not numbers; the kind number reads them as numbers"
-    elif altered := [cell for cell in draft.given if _NO_YEAR.fullmatch(cell.lower())]:
+    elif altered := [cell for cell in cells if _NO_YEAR.fullmatch(cell.lower())]:
         about = f"row {draft.cells.index(altered[0])} holds {quoted(altered[0])}, a date without its year or its day"
         yield f"{name}: {about}, read as text; if a spreadsheet made it of a text such as 1-10, correct it there"
     elif draft.kind in (*WORDS, "sequence"):
@@ -650,8 +459,7 @@ def _mostly_notes(draft: _Draft, what: str, fits: Callable[[str], bool]) -> Iter
 
 def _two_ways(numbers: Sequence[str]) -> str:
     """Quote the first number and one of another unit, or else the last: `'$12.00' and '(CHF 17.84)'`."""
-    units = [re.sub(r"[-+\d.,\s]", "", number) for number in numbers]
-    other = next((number for number, unit in zip(numbers, units, strict=True) if unit != units[0]), numbers[-1])
+    other = next((number for number in numbers if unit_of(number) != unit_of(numbers[0])), numbers[-1])
     return f"{quoted(numbers[0])} and {quoted(other)}"
 
 
@@ -659,17 +467,17 @@ def _missing_notes(drafts: Sequence[_Draft]) -> Iterator[str]:
     counts: Counter[str] = Counter()
     for draft in drafts:
         counts.update(draft.absent)
-    words = [(text, n) for text, n in counts.most_common() if text]
-    chosen = [draft for draft in drafts if draft.words is not None and not draft.kept_words]
-    kept = [(text, draft.name) for draft in chosen for text in draft.given if text.lower() in MISSING]
+    words = [f"{text!r} ({n:,})" for text, n in counts.most_common() if text]
+    chosen = [draft for draft in drafts if draft.words is not None]
+    kept = [f"{text!r} in {draft.name!r}" for draft in chosen for text in draft.given if text.lower() in MISSING]
     if kept:
-        listed = ", ".join(f"{text!r} in {name!r}" for text, name in kept[:5]) + (", …" if len(kept) > 5 else "")
-        yield f"read as values, since --missing names other words: {listed}"
-    if not words:
-        return
-    listed = ", ".join(f"{text!r} ({n:,})" for text, n in words[:5]) + (", …" if len(words) > 5 else "")
-    empty = f"; {counts['']:,} are empty" if counts[""] else ""
-    cells = "1 cell is" if counts.total() == 1 else f"{counts.total():,} cells are"
-    undo = "; if one of these words is a value, name those that are not with --missing"
-    is_guess = all(draft.words is None for draft in drafts)
-    yield f"{cells} missing, written as {listed}{empty}{undo if is_guess else ''}"
+        yield f"read as values, since --missing names other words: {_first_five(kept)}"
+    if words:
+        cells = "1 cell is" if counts.total() == 1 else f"{counts.total():,} cells are"
+        empty = f"; {counts['']:,} are empty" if counts[""] else ""
+        undo = "" if chosen else "; if one of these words is a value, name those that are not with --missing"
+        yield f"{cells} missing, written as {_first_five(words)}{empty}{undo}"
+
+
+def _first_five(items: Sequence[str]) -> str:
+    return ", ".join(items[:5]) + (", …" if len(items) > 5 else "")

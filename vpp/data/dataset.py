@@ -14,7 +14,10 @@ from functools import cache
 from typing import Any, Literal, cast
 
 from vpp.data.descriptions import NOTHING, Descriptions, recorded
+from vpp.data.numbers import Notation
 from vpp.errors import DataError, InputError
+
+csv.field_size_limit(50_000_000)  # a cell may be as long as a file: Python's own limit is 131,072 characters
 
 DELIMITER_NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe", " ": "space"}
 
@@ -69,6 +72,8 @@ def _codec(encoding: str) -> str:
 def _delimiter(delimiter: str) -> str:
     by_name = {name: mark for mark, name in DELIMITER_NAMES.items()}
     character = "\t" if delimiter == "\\t" else by_name.get(delimiter.lower(), delimiter)
+    if len({*character}) == 1:  # between the two of :: are columns of nothing
+        character = character[0]
     if len(character) != 1 or character in '"\r\n\0':
         raise InputError(f"delimiter {delimiter!r} is unknown: give one character, or {', '.join(by_name)}")
     return character
@@ -83,18 +88,6 @@ Task = Literal["regression", "classification"]
 Value = str | float
 ALL_ROWS = 10**9
 """Most training rows for `all`: more than a table can hold."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Notation:
-    """Format of a column's numbers in the file, unless plain: `1.234,50 €`."""
-
-    decimal: str = "."
-    unit: str = ""
-    is_doubtful: bool = False
-    """True if the cells alone leave the marks, or the meaning of a blank, ambiguous."""
-    is_scaled: bool = False
-    """True if suffixes such as K and M are powers of ten."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -281,11 +274,11 @@ _NEEDS_QUOTES = re.compile(r'[,"\r\n]|^\s|\s$')
 
 
 def rows_csv(dataset: Dataset) -> bytes:
-    """Write the rows as CSV: columns `row`, `split`, then the inputs, those beside and the target in file order.
+    """Write all rows as CSV: columns `row`, `split`, then the columns of the rows in file order.
 
-    Training rows come first, rows in no part (`unlabelled` and `unused`) last. UTF-8, commas, `\\n` after each line.
-    The file may have a column `row` of its own, so readers identify the first two columns by position. A missing cell
-    is empty; numeric targets are written in their shortest form.
+    Training rows come first, those of no part (split `unlabelled` and `unused`) last. UTF-8, commas, `\\n` after each
+    line. The file may have a column `row` of its own, so readers identify the first two columns by position. A missing
+    cell is empty; numeric targets are written in their shortest form.
     """
     used = {*dataset.inputs, dataset.target, *(name for row in dataset.train[:1] for name, _ in row.beside)}
     names = tuple(column.name for column in dataset.columns if column.name in used)
@@ -305,10 +298,7 @@ def _written(cell: str | None) -> str:
 
 def spec(dataset: Dataset) -> dict[str, Any]:
     """Everything in a dataset but its rows, in JSON types; `fingerprint` is the SHA-256 of its `rows_csv`."""
-    from pydantic_core import to_jsonable_python
-
-    names = ("name", "target", "task", "columns", "inputs", "classes", "provenance")
-    own = {name: to_jsonable_python(getattr(dataset, name)) for name in names}
+    own: dict[str, Any] = _adapter().dump_python(dataset, mode="json", exclude={*_PARTS, "descriptions"})
     chosen = own["provenance"]["read_as"]
     own["provenance"]["read_as"] = {name: value for name, value in chosen.items() if value is not None}
     for column in own["columns"]:
@@ -328,11 +318,9 @@ def dataset_from_csv(content: bytes, *, header: Mapping[str, Any]) -> Dataset:
     parts: dict[str, list[Row]] = {part: [] for part in _PARTS}
     for row_id, part, *values in lines:
         cells = {name: value or None for name, value in zip(names, values, strict=True)}
-        truth = cells[header["target"]]
+        inputs, truth = tuple((name, cells.pop(name)) for name in header["inputs"]), cells.pop(header["target"])
         target = None if truth is None else target_value(truth, header["task"])
-        inputs = tuple((name, cells[name]) for name in header["inputs"])
-        used = {header["target"], *header["inputs"]}
-        beside = () if target is None else tuple((name, cell) for name, cell in cells.items() if name not in used)
+        beside = () if target is None else tuple(cells.items())
         parts[part].append(Row(id=int(row_id), inputs=inputs, target=target, beside=beside))
     described = recorded(header.get("descriptions", {}))
     dataset: Dataset = _adapter().validate_python({**header, **parts, "descriptions": described})

@@ -113,10 +113,7 @@ def checked(text: str, *, name: str, columns: Sequence[str], cells: Sequence[str
     cells: those of the target. Raises InputError, which names the file, for what is no description of the table.
     """
     delimiter = ";" if text.lower().startswith("column;") else ","
-    try:
-        head, *lines = [line for line in csv.reader(io.StringIO(text), delimiter=delimiter) if any(line)] or [[]]
-    except csv.Error as error:
-        raise InputError(f"{name} is not a CSV ({error}): write the columns {','.join(HEAD)}") from None
+    head, *lines = [line for line in csv.reader(io.StringIO(text), delimiter=delimiter) if any(line)] or [[]]
     if [cell.strip().lower() for cell in head] != HEAD:
         raise InputError(f"{name} does not begin with the line {','.join(HEAD)}: add it, or rename the file")
     for number, line in enumerate(lines, 2):

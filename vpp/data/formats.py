@@ -5,6 +5,7 @@ import json
 import math
 import re
 import zipfile
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
@@ -14,7 +15,7 @@ from typing import Any
 from xml.parsers.expat import ExpatError, ParserCreate
 
 from vpp.data.dataset import ReadAs
-from vpp.data.text import AS_IS, NO_TEXT, Grid, Reading, Record, check_size, decode, read_below_titles, read_csv
+from vpp.data.text import AS_IS, NO_TEXT, Grid, Reading, Record, check_size, clean, decode, read_below_titles, read_csv
 from vpp.errors import DataError
 
 MAX_UNPACKED = 300_000_000
@@ -24,6 +25,7 @@ _OTHERS = (
     (rb"\xd0\xcf\x11\xe0", "an old Excel workbook (.xls)", "open it and save it as CSV or .xlsx"),
     (rb"\x1f\x8b", "a gzip archive", "unpack it first"),
     (rb"%PDF-", "a PDF", "find the table it was made from, and save that as CSV"),
+    (rb"(?i:\s*(%[^\n]*\n\s*)*@relation\b)", "an ARFF file of Weka", "save its @data as CSV, below the names"),
     (rb"version https://git-lfs", "a pointer of Git LFS, not the file itself", "fetch the file with git lfs pull"),
     (rb"(\xef\xbb\xbf)?\s*<(?i:!doctype|html|head|body|table|div)\b", "a web page", "save the table it shows as CSV"),
     (rb"(\xef\xbb\xbf)?\s*<(?i:\?xml|svg)\b", "an XML file", "save the table it holds as CSV"),
@@ -69,7 +71,7 @@ def plain_texts(values: Sequence[Any]) -> list[str]:
             return str(int(value))
         if isinstance(value, datetime) and days:
             return str(value.date())
-        return (value.decode("utf-8") if isinstance(value, bytes) else str(value)).strip()
+        return clean(value.decode("utf-8") if isinstance(value, bytes) else str(value))
 
     return list(map(text_of, values))
 
@@ -92,14 +94,15 @@ def read_workbook(content: bytes, name: str, read_as: ReadAs) -> Grid:
             names = tuple(worksheet.title for worksheet in book.worksheets)
             if read_as.sheet not in (None, *names):
                 raise DataError(f"{name} has no sheet {read_as.sheet!r}: choose one of {', '.join(map(repr, names))}")
-            for sheet in (read_as.sheet,) if read_as.sheet else names:
+            visible = [worksheet.title for worksheet in book.worksheets if worksheet.sheet_state == "visible"]
+            for sheet in (read_as.sheet,) if read_as.sheet else visible or names:
                 lines = _lines(book[sheet], name)
                 if len(lines) > 1:
                     break
             part = str(getattr(book[sheet], "_worksheet_path", "")).lstrip("/")
-            own = [f"sheet {sheet!r} of {len(names)} was read" if len(names) > 1 and not read_as.sheet else ""]
-            own.append(_formula_note(lines, scan.formulas.get(part, [])))
-            own += [] if read_as.as_is else [_fill_merged(lines, scan.merged.get(part, []))]
+            notes = [f"sheet {sheet!r} of {len(names)} was read" if len(names) > 1 and not read_as.sheet else ""]
+            notes.append(_formula_note(lines, scan.formulas[part]))
+            notes.append("" if read_as.as_is else _fill_merged(lines, scan.merged[part]))
     except DataError:
         raise
     except Exception as error:  # zipfile and openpyxl pass on any exception of their parsers
@@ -110,7 +113,7 @@ def read_workbook(content: bytes, name: str, read_as: ReadAs) -> Grid:
     rows = zip(*map(plain_texts, zip_longest(*lines.values())), strict=True)
     records = (Record(line, cells) for line, cells in zip(lines, rows, strict=True) if line > skipped)
     reading = Reading(format="excel", skipped_lines=skipped, sheet=sheet, sheets=names)
-    return read_below_titles(records, reading, name, read_as).after(own)
+    return read_below_titles(records, reading, name, read_as).after(notes)
 
 
 class _Scan:
@@ -124,8 +127,8 @@ class _Scan:
     def __init__(self, content: bytes, name: str) -> None:
         self._name, self._cell = name, dict[str, str]()
         self._n_tags = self._depth = 0
-        self.merged: dict[str, list[str]] = {}
-        self.formulas: dict[str, list[str]] = {}
+        self.merged = defaultdict[str, list[str]](list)
+        self.formulas = defaultdict[str, list[str]](list)
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             _check_unpacked(sum(part.file_size for part in archive.infolist()), name)
             for part in archive.infolist():
@@ -150,9 +153,9 @@ class _Scan:
         if tag == "c":
             self._cell = attributes
         elif tag == "f" and self._cell.get("t", "n") == "n" and "r" in self._cell:
-            self.formulas.setdefault(self._part, []).append(self._cell["r"])
+            self.formulas[self._part].append(self._cell["r"])
         elif tag == "mergeCell" and "ref" in attributes:
-            self.merged.setdefault(self._part, []).append(attributes["ref"])
+            self.merged[self._part].append(attributes["ref"])
 
     def _end(self, _: str) -> None:
         self._depth -= 1
@@ -270,6 +273,7 @@ def _texts(series: Any) -> list[str]:
 # --- JSON -------------------------------------------------------------------------------------------------------------
 
 _SOMETHING = re.compile(r"[^ \t\r\n]")
+_NESTED = (list, dict)
 SHAPES = "write a list of records (pandas: to_json(orient='records')), or an object a line"
 
 
@@ -280,15 +284,16 @@ def read_json(text: str, encoding: str, *, name: str) -> Grid | None:
     nested values, or is too large.
     """
     check_size(name, n_columns=1, n_rows=text.count(",") + text.count("{"))
+    is_object = text.lstrip().startswith("{")
     try:
         records = _json_records(text)
     except RecursionError:
         raise DataError(f"{name} is JSON that is nested too deeply: {SHAPES}") from None
     except json.JSONDecodeError as error:
-        if text.lstrip().startswith("{") or name.lower().endswith((".json", ".jsonl", ".ndjson")):
+        if is_object or name.lower().endswith((".json", ".jsonl", ".ndjson")):
             raise DataError(f"{name} is not valid JSON (line {error.lineno}: {error.msg}): correct it") from None
         return None
-    is_nested = len(records) == 1 and text.lstrip().startswith("{") and any(map(_is_nested, records[0].values()))
+    is_nested = len(records) == 1 and is_object and any(isinstance(cell, _NESTED) for cell in records[0].values())
     if is_nested or not all(isinstance(record, dict) for record in records):
         raise DataError(f"{name} is JSON without a table: {SHAPES}")
     names = list(dict.fromkeys(key for record in records for key in record))
@@ -308,12 +313,9 @@ def _json_records(text: str) -> list[Any]:
     return values[0] if len(values) == 1 and isinstance(values[0], list) else values
 
 
-def _is_nested(cell: Any) -> bool:
-    return isinstance(cell, list | dict)
-
-
 def _json_text(cell: Any, column: str, row: int, name: str) -> str:
-    if _is_nested(cell) or (isinstance(cell, str) and NO_TEXT.search(cell)):
-        what = "a character that is no text" if isinstance(cell, str) else "a list or an object"
+    is_text = isinstance(cell, str)
+    if isinstance(cell, _NESTED) or (is_text and NO_TEXT.search(cell)):
+        what = "a character that is no text" if is_text else "a list or an object"
         raise DataError(f"{name}: row {row:,} of {column[:60]!r} holds {what}: give one text or number a cell")
-    return cell.strip() if isinstance(cell, str) else "" if cell is None else str(cell).lower()
+    return clean(cell) if is_text else "" if cell is None else str(cell).lower()

@@ -7,13 +7,13 @@ from typing import Literal
 
 import numpy as np
 
-from vpp.data.columns import is_number, read_cell, read_number, write_number
+from vpp.data.columns import read_cell
 from vpp.data.dataset import Column, Dataset, Row, Value, decimals
+from vpp.data.numbers import is_number, read_number, write_number
 from vpp.data.table import Table, read_like, require_columns
 from vpp.errors import DataError
+from vpp.randomness import rng
 
-CANDIDATES = 104
-"""Purpose number of the draw of candidates: SeedSequence(seed, spawn_key=(CANDIDATES, draw))."""
 TRIES = 20
 """Most draws for each generated row; draws that repeat a labelled or an earlier row are dropped."""
 
@@ -28,14 +28,13 @@ def candidate_rows(dataset: Dataset, *, source: Source, n: int, seed: int, draw:
     source: the file's rows, or rows generated within the range of the training rows (with new ids).
     draw: number of the draw; another number gives other rows.
     """
-    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(CANDIDATES, draw)))
+    generator = rng(seed, "candidates", draw)
     free = (*dataset.unlabelled, *dataset.unused)
-    rows = (free[i] for i in rng.permutation(len(free)))
+    rows = (free[i] for i in generator.permutation(len(free)))
     if source == "made up":  # independent cells, so impossible combinations may occur
-        columns = [(name, _cell_sampler(_present(dataset, place))) for place, name in enumerate(dataset.inputs)]
-        rows = (
-            Row(id=0, inputs=tuple((name, cell(rng)) for name, cell in columns), target=None) for _ in range(TRIES * n)
-        )
+        samplers = [(name, _cell_sampler(_present(dataset, place))) for place, name in enumerate(dataset.inputs)]
+        cells = (tuple((name, sample(generator)) for name, sample in samplers) for _ in range(TRIES * n))
+        rows = (Row(id=0, inputs=inputs, target=None) for inputs in cells)
     labelled = {input_key(row) for row in dataset.labelled}
     new: dict[Key, Row] = {}
     for row in rows:
@@ -55,10 +54,10 @@ def _cell_sampler(seen: Sequence[str]) -> Callable[[np.random.Generator], Cell]:
     """Return a sampler of cells: uniform numbers in the range seen, with as many decimals, or any of the cells seen."""
     if not seen or not all(map(is_number, seen)):
         distinct: list[Cell] = [*dict.fromkeys(seen)] or [None]
-        return lambda rng: distinct[int(rng.integers(len(distinct)))]
+        return lambda generator: distinct[int(generator.integers(len(distinct)))]
     low, high = min(map(float, seen)), max(map(float, seen))
     places = max(decimals(Decimal(cell)) for cell in seen)
-    return lambda rng: f"{rng.uniform(low, high):z.{places}f}"
+    return lambda generator: f"{generator.uniform(low, high):z.{places}f}"
 
 
 def answered_rows(table: Table, dataset: Dataset) -> tuple[Row, ...]:

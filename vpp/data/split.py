@@ -8,17 +8,15 @@ from datetime import datetime
 import numpy as np
 
 from vpp.data.answers import counted, quoted
-from vpp.data.columns import find_form, is_number
+from vpp.data.columns import find_form
 from vpp.data.dataset import RANDOM, SplitRule
+from vpp.data.numbers import is_number
 from vpp.data.table import Table
 from vpp.errors import DataError, InputError
+from vpp.randomness import rng
 
-SPLIT = 101
-"""Purpose number of a split's random stream: SeedSequence(seed, spawn_key=(SPLIT, file))."""
 HELD_OUT = 0.375
 """Share of test and calibration rows if there are fewer rows than the sizes ask for."""
-CALIBRATION = 106
-"""Purpose number of the draw that parts calibration from test rows: SeedSequence(seed, spawn_key=(CALIBRATION,))."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,7 +165,7 @@ def split_rows(pools: Sequence[Pool], plan: SplitPlan, *, table: Table, target: 
         return Split(train=tuple(own.ids), test=())
     if kind == "random":
         splits = [
-            stratified_split(pool.strata, train=train, test=test, rng=_rng(plan.seed, file)).of(pool.ids)
+            stratified_split(pool.strata, train=train, test=test, rng=rng(plan.seed, "split", file)).of(pool.ids)
             for file, (pool, (train, test)) in enumerate(zip(pools, sizes, strict=True))
         ]
         return _calibrated(Split(train=splits[0].train, test=splits[-1].test), plan)
@@ -176,41 +174,30 @@ def split_rows(pools: Sequence[Pool], plan: SplitPlan, *, table: Table, target: 
             f"column {column!r} of {own.file} has a single {kind} among the rows with a target: split by another "
             "column, or by chance"
         )
-    return _by_group(own, plan) if kind == "group" else _calibrated(_by_time(own, plan, table), plan)
-
-
-def _rng(seed: int, file: int) -> np.random.Generator:
-    """Random stream of a file's split (0: first file, 1: test file)."""
-    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(SPLIT, file)))
+    generator = rng(plan.seed, "split", 0)
+    if kind == "group":
+        split = group_split(own.keys, own.strata, plan=plan, rng=generator)
+        train, test = ({own.keys[place] for place in part} for part in (split.train, split.test))
+        more = f", {len(split.calibration):,} for calibration (one row each)" if plan.calibration_size else ""
+        note = f"{counted(len(train), 'group')} for training, {len(test):,} for testing{more}, no overlap"
+        return replace(split.of(own.ids), note=f"split by {column!r}: {note}")
+    times = _times(own.keys, table, column)
+    order = sorted(range(len(times)), key=times.__getitem__)  # equal times in the order of the file
+    split = Split(
+        train=_draw(order[: -sizes[0][1]], own.strata, plan.train_size, generator), test=tuple(order[-sizes[0][1] :])
+    )
+    latest = f"{counted(len(split.test), 'row')} from {quoted(own.keys[split.test[0]])} on"
+    held_out = "test and calibration rows" if plan.calibration_size else "test rows"
+    note = f"split by {column!r}: {held_out} are the latest, {latest}"
+    return _calibrated(replace(split.of(own.ids), note=note), plan)
 
 
 def _calibrated(split: Split, plan: SplitPlan) -> Split:
     """Part the held-out rows into test and calibration rows by chance, so that each could be either."""
     n = min(len(split.test) - 1, round(len(split.test) * plan.calibration_size / plan.held_out))
-    rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(CALIBRATION,)))
-    own = {split.test[i] for i in rng.permutation(len(split.test))[:n].tolist()}
+    own = {split.test[i] for i in rng(plan.seed, "calibration").permutation(len(split.test))[:n].tolist()}
     test, calibration = ([row for row in split.test if (row in own) == is_own] for is_own in (False, True))
     return replace(split, test=tuple(test), calibration=tuple(calibration))
-
-
-def _by_group(pool: Pool, plan: SplitPlan) -> Split:
-    split = group_split(pool.keys, pool.strata, plan=plan, rng=_rng(plan.seed, 0))
-    train, test = ({pool.keys[place] for place in part} for part in (split.train, split.test))
-    own = f", {len(split.calibration):,} for calibration (one row each)" if plan.calibration_size else ""
-    parts = f"{counted(len(train), 'group')} for training, {len(test):,} for testing{own}"
-    return replace(split.of(pool.ids), note=f"split by {plan.rule.column!r}: {parts}, no overlap")
-
-
-def _by_time(pool: Pool, plan: SplitPlan, table: Table) -> Split:
-    times = _times(pool.keys, table, plan.rule.column)
-    _, n_test = plan.within(len(times))
-    order = sorted(range(len(times)), key=times.__getitem__)  # equal times in the order of the file
-    test = tuple(order[-n_test:])
-    held_out = "test and calibration rows" if plan.calibration_size else "test rows"
-    latest = f"{counted(n_test, 'row')} from {quoted(pool.keys[test[0]])} on"
-    train = _draw(order[:-n_test], pool.strata, plan.train_size, _rng(plan.seed, 0))
-    note = f"split by {plan.rule.column!r}: {held_out} are the latest, {latest}"
-    return Split(train=train, test=test, note=note).of(pool.ids)
 
 
 def _times(cells: Sequence[str], table: Table, name: str) -> list[float] | list[datetime]:

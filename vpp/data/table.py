@@ -7,10 +7,11 @@ from functools import cached_property
 from typing import Any
 
 from vpp.data.answers import quoted
-from vpp.data.columns import Cells, is_identifier, is_number, read_cell, read_columns
+from vpp.data.columns import Cells, is_identifier, read_cell, read_columns
 from vpp.data.dataset import DETECT, Column, Kind, ReadAs, Row
 from vpp.data.descriptions import nearest
 from vpp.data.formats import read_file, read_frame
+from vpp.data.numbers import is_number
 from vpp.data.text import Grid, Reading
 from vpp.errors import DataError, InputError
 

@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 
 from vpp.data.dataset import Task
 from vpp.errors import InputError
+from vpp.randomness import rng
 
-TASK = 102
-"""Purpose number of a task's randomness: SeedSequence(seed, spawn_key=(TASK, stream))."""
 RING_NOISE = 0.04
 N_DIGITS = 4
 
@@ -36,11 +35,11 @@ class TaskInfo(NamedTuple):
 def generate(name: str, *, seed: int = 0, train_size: int = 100, test_size: int = 60) -> bytes:
     """Generate a CSV in random order, numbers rounded to 2 decimals. Raises InputError for an unknown task."""
     info = find_info(name)
-    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(TASK, list(TASKS).index(name))))
-    columns = info.draw(rng, train_size + test_size, info.span)
+    generator = rng(seed, "task", list(TASKS).index(name))
+    columns = info.draw(generator, train_size + test_size, info.span)
     rows = list(zip(*(column.tolist() for column in columns), strict=True))
     lines = [",".join((*info.inputs, info.target))]
-    for i in rng.permutation(len(rows)):
+    for i in generator.permutation(len(rows)):
         lines.append(",".join(f"{cell:z.2f}" if isinstance(cell, float) else str(cell) for cell in rows[i]))
     return "\n".join([*lines, ""]).encode()
 

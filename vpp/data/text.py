@@ -1,4 +1,4 @@
-"""Text of a table: decode the bytes, find delimiter, header and ends, and read a grid of named columns."""
+"""Text of a table: decode the bytes, find delimiter, names and rows among the lines, and read a grid of columns."""
 
 import codecs
 import csv
@@ -10,11 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import chain, count, filterfalse, islice, pairwise, repeat, takewhile
+from itertools import chain, count, filterfalse, islice, repeat
 from typing import Literal, NamedTuple
 
-from vpp.data.columns import MISSING, find_form, is_date, is_number, is_quantity, is_sequence, is_written_number
+from vpp.data.columns import MISSING, MOSTLY, find_form, is_date, is_quantity
 from vpp.data.dataset import DELIMITER_NAMES, ReadAs
+from vpp.data.numbers import is_integer, is_number, is_sequence, is_written_number
 from vpp.errors import DataError
 
 ENCODING_NAMES = {
@@ -25,8 +26,6 @@ ENCODING_NAMES = {
     "cp850": "DOS 850 (Western)", "cp932": "Shift-JIS (Japanese)", "euc_jp": "EUC-JP (Japanese)",
     "gb18030": "GB 18030 (Chinese)", "big5": "Big5 (Chinese)", "euc_kr": "EUC-KR (Korean)",
 }  # fmt: skip
-Format = Literal["csv", "json", "excel", "parquet", "frame"]
-
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _ONE_BYTE = ("cp1251", "koi8_r", "cp1253")
 _MANY_BYTES = ("cp932", "euc_jp", "gb18030", "big5", "euc_kr")
@@ -35,8 +34,8 @@ _SURE = 0.3
 _SAMPLE_BYTES = 32_768
 """Bytes of the lines beyond ASCII that the guess of an encoding reads."""
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")
-_LAST_CONTROLS = re.compile(r"(?:(?<=[\r\n])[\x00-\x08\x0e-\x1f\x7f]+|[\x00\x1a]+)[\s\x00\x1a]*\Z")
-"""A last line of control characters, or the marks of DOS for the end of a file."""
+_END_MARKS = "\0\x1a"
+"""Marks of DOS for the end of a file."""
 NO_TEXT = re.compile("[\0\ud800-\udfff]")
 """Characters that no cell may hold; utf-7 and unicode_escape can spell a lone surrogate."""
 
@@ -45,7 +44,7 @@ NO_TEXT = re.compile("[\0\ud800-\udfff]")
 class Reading:
     """Format, encoding and dialect that a file was read with."""
 
-    format: Format = "csv"
+    format: Literal["csv", "json", "excel", "parquet", "frame"] = "csv"
     encoding: str = ""
     """Python's name; empty for Excel, Parquet and frames."""
     delimiter: str = ""
@@ -59,7 +58,7 @@ class Reading:
 def decode(content: bytes, *, name: str, encoding: str | None = None) -> tuple[str, str, list[str]]:
     """Return text, encoding and notes of a file in the given encoding, or in the detected one.
 
-    Control characters at its end are cut. Raises DataError if the bytes are not text in the encoding.
+    Marks at its end are cut. Raises DataError if the bytes are not text in the encoding.
     """
     marked = next((codec for mark, codec in _MARKS if content.startswith(mark)), None)
     codec, notes = encoding or marked or "utf-8", []
@@ -71,22 +70,18 @@ def decode(content: bytes, *, name: str, encoding: str | None = None) -> tuple[s
             raise _no_text(name, encoding_name(codec), line) from None
         text, codec = _guess(content, name, line)
         notes.append(f"not UTF-8: read as {encoding_name(codec)}; if letters look wrong, choose another encoding")
-    if last := _LAST_CONTROLS.search(text, max(0, len(text) - 1_000)):
-        notes.append(f"the control character 0x{ord(last[0][0]):02x} at the end was not read")
-        text = text[: last.start()]
+    end = len(text.rstrip(f"{_END_MARKS} \t\r\n"))
+    if mark := next((character for character in text[end:] if character in _END_MARKS), ""):
+        notes.append(f"the control character 0x{ord(mark):02x} at the end was not read")
+        text = text[: text.index(mark, end)]
     if wrong := NO_TEXT.search(text):
         what = "a NUL byte" if wrong[0] == "\0" else "half a character"
+        endian = "be" if content[::2].count(0) > content[1::2].count(0) else "le"
         raise DataError(
             f"{name} holds {what} in line {text.count(chr(10), 0, wrong.start()) + 1}, which is no text: remove it, or "
-            f"choose the file's encoding{_two_bytes(content)}"
+            f"choose the file's encoding" + (f", utf-16-{endian}" if 3 * content.count(0) > len(content) else "")
         )
     return text.lstrip("\ufeff"), codec, notes
-
-
-def _two_bytes(content: bytes) -> str:
-    if 3 * content.count(0) < len(content):
-        return ""
-    return ", utf-16-be" if content[::2].count(0) > content[1::2].count(0) else ", utf-16-le"
 
 
 def encoding_name(encoding: str) -> str:
@@ -112,7 +107,7 @@ def _guess(content: bytes, name: str, line: int) -> tuple[str, str]:
     codec = matches[0].encoding if is_sure and "cp1252" not in plausible else "cp1252"
     with suppress(UnicodeDecodeError):
         text = content.decode(codec)
-        if not _CONTROL.search(_LAST_CONTROLS.sub("", text)):  # nearly any binary file decodes in a one-byte encoding
+        if not _CONTROL.search(text.rstrip(_END_MARKS)):  # nearly any binary file decodes in a one-byte encoding
             return text, codec
     raise _no_text(name, "UTF-8, UTF-16 or Windows-1252", line)
 
@@ -126,7 +121,7 @@ def _no_text(name: str, encodings: str, line: int) -> DataError:
 # --- records ----------------------------------------------------------------------------------------------------------
 
 SAMPLE_RECORDS = 100
-"""Records at the top of a file that decide its dialect."""
+"""Records at the top of a file that decide its dialect and its header."""
 _SAMPLE_CHARACTERS = 262_144
 NO_DELIMITER = ""
 """Stands for no delimiter: each line is one cell."""
@@ -134,8 +129,12 @@ _UNUSED = "\x1f"
 PLAIN_QUOTES = "--read quotes=plain"
 AS_IS = "--read as-is=yes"
 _BY_BLANKS = "if blanks set the columns apart, choose that (--read delimiter=space)"
+_BY_COLONS = "if colons set the columns apart, choose that (--read delimiter=:)"
 _EXCEL_TEXT = re.compile(r'\A="([^"]*)"\Z')  # so written, Excel keeps the zeros of ="007"
+_UNSEEN = re.compile("[\ufeff\u200b\u2060]+")
 _MAX_INTERNED = 200_000
+LONG_NAME = 60
+"""Characters of a name shown in a message; longer names are cut."""
 
 
 class Record(NamedTuple):
@@ -164,7 +163,7 @@ def read_records(
         quoting=csv.QUOTE_MINIMAL if has_quotes else csv.QUOTE_NONE,
         strict=is_strict,
     )
-    line, stripped = first_line, lru_cache(_MAX_INTERNED)(_stripped)  # equal texts are one in memory
+    line, stripped = first_line, lru_cache(_MAX_INTERNED)(clean)  # equal texts are one in memory
     try:
         for cells in reader:
             start, line = line, first_line + reader.line_num
@@ -178,8 +177,13 @@ def read_records(
         raise DataError(f"{name}: line {line} cannot be split into cells ({why}): {remedy} ({PLAIN_QUOTES})") from None
 
 
-def _stripped(cell: str) -> str:
+def clean(cell: str) -> str:
+    """Return the text of a cell without what nobody sees: blanks at its ends, marks of no width, no-break spaces."""
     text = cell.strip()
+    if not text.isascii():
+        text = _UNSEEN.sub("", text).strip()
+        if "\u00a0" in text and any(map(str.isalpha, text)):  # between digits it groups thousands
+            text = text.replace("\u00a0", " ")
     return _EXCEL_TEXT.sub(r"\1", text) if text.startswith('="') else text
 
 
@@ -190,24 +194,10 @@ def _holds_records(cells: Sequence[str], delimiter: str) -> bool:
 
 def _is_rule(record: Record) -> bool:
     """True for a line that sets the header apart, as in Markdown and in the output of a database."""
-    first = next(filter(None, record.cells))
-    if first[0] not in "|+:=-" or "".join(record.cells).strip("|+:=-"):
-        return False
     filled = list(filter(None, record.cells))
+    if filled[0][0] not in "|+:=-" or "".join(filled).strip("|+:=-"):
+        return False
     return any("---" in cell or "===" in cell for cell in filled) or all("--" in cell for cell in filled)
-
-
-def _without_rules(records: Iterable[Record], lines: list[int]) -> Iterator[Record]:
-    """Yield the records but the rules, whose lines are appended to `lines`."""
-    for record in records:
-        if _is_rule(record):
-            lines.append(record.line)
-        else:
-            yield record
-
-
-LONG_NAME = 60
-"""Characters of a name shown in a message; longer names are cut."""
 
 
 def shown_name(name: str) -> str:
@@ -215,53 +205,16 @@ def shown_name(name: str) -> str:
     return name if len(name) <= LONG_NAME else f"{name[: LONG_NAME - 1]}…"
 
 
-# --- where the table begins -------------------------------------------------------------------------------------------
+# --- where names and rows begin ---------------------------------------------------------------------------------------
 
 MAX_ABOVE = 20
 """Largest number of lines above a table."""
-MOSTLY = 0.8
 ROWS_COMPARED = 30
 _YEARS = range(1800, 2200)
 
 
-def table_start(records: Sequence[Record]) -> int:
-    """Count comments and titles: lines of one cell or an unusual width, if a table clearly follows them."""
-    widths = Counter(len(record.cells) for record in records)
-    usual = max(widths, key=lambda width: (widths[width], width), default=1)
-    comments = takewhile(lambda record: record.cells[0].startswith("#"), records[: min(MAX_ABOVE, len(records) - 1)])
-    n = sum(1 for _ in comments)
-    if usual == 1:
-        return n
-    if n and len(records[n - 1].cells) == usual and not _is_plain_header(records[n:]):
-        n -= 1  # the last comment is the header
-    return n + _titles(records[n:], usual)
-
-
-def _titles(records: Sequence[Record], usual: int) -> int:
-    alone = [sum(map(bool, cells)) == 1 and (len(cells) == 1 or usual > 2) for _, cells, _ in records[: MAX_ABOVE + 1]]
-    n = alone.index(False) if False in alone else 0
-    before, table = records[n - 1], records[n:]
-    if n and len(table[0].cells) > 1:
-        follows_gap = table[0].line > before.line + 1
-        follows_padding = len(before.cells) > 1 and not any(map(_is_like_data, table[0].cells))
-        is_even = bool(before.cells[0]) and usual > 2 and len(table) > 2
-        is_even = is_even and all(len(record.cells) == usual for record in table)
-        if follows_gap or follows_padding or is_even or _is_plain_header(table):
-            return n
-    n = next((n for n, record in enumerate(records[:MAX_ABOVE]) if len(record.cells) == usual), 0)
-    is_table = all(len(record.cells) == usual for record in records[n : n + 2]) and _is_plain_header(records[n:])
-    return n if is_table else 0
-
-
-def _is_plain_header(records: Sequence[Record]) -> bool:
-    """True if the first line holds names and the second one a number or a date."""
-    if len(records) < 2 or not any(map(_is_like_data, records[1].cells)):
-        return False
-    return all(cell and not _is_like_data(cell) for cell in records[0].cells)
-
-
-def _is_like_data(cell: str) -> bool:
-    """True for a number, a sequence of integers or a date."""
+def _is_data(cell: str) -> bool:
+    """True for a number, a sequence of integers or a date; parts of a year may be names."""
     return is_written_number(cell) or is_sequence(cell) or is_date(cell)
 
 
@@ -269,23 +222,62 @@ def _is_missing(cell: str) -> bool:
     return cell.lower() in MISSING
 
 
+def _is_word(cell: str) -> bool:
+    return not (_is_missing(cell) or is_quantity(cell) or is_sequence(cell))
+
+
+def _is_year(cell: str) -> bool:
+    return re.fullmatch(r"\d{4}", cell, re.ASCII) is not None and int(cell) in _YEARS
+
+
+def _is_time(cell: str) -> bool:
+    return _is_year(cell) or find_form([cell]) is not None
+
+
+def table_start(records: Sequence[Record]) -> int:
+    """Count comments and titles: lines of one cell or an unusual width, if a table clearly follows them."""
+    widths = Counter(len(record.cells) for record in records)
+    usual = max(widths, key=lambda width: (widths[width], width), default=1)
+    most = min(MAX_ABOVE, len(records) - 1)
+    n = next((n for n in range(most) if not records[n].cells[0].startswith("#")), max(most, 0))
+    if usual == 1:
+        return n
+    if n and len(records[n - 1].cells) == usual and not _is_plain_header(records[n:]):
+        n -= 1  # the last comment is the header
+    alone = [sum(map(bool, cells)) == 1 and (len(cells) == 1 or usual > 2) for _, cells, _ in records]
+    odd = [is_alone or len(record.cells) != usual for is_alone, record in zip(alone, records, strict=True)]
+    start = next((start for start in range(n, most + 1) if not odd[start]), n)
+    if start > n and all(alone[n:start]):
+        title, head = records[start - 1], records[start]
+        is_padded = len(title.cells) > 1 and not any(map(_is_data, head.cells))
+        is_even = all(len(record.cells) == usual > 2 for record in records[start:]) and start + 2 < len(records)
+        if head.line > title.line + 1 or is_padded or (is_even and title.cells[0]):
+            return start
+    return start if _is_plain_header(records[start:]) else n
+
+
+def _is_plain_header(records: Sequence[Record]) -> bool:
+    """True if the first line holds names and the second one, of as many cells, a number or a date."""
+    first, second = (record.cells for record in records[:2]) if len(records) > 1 else ([], [])
+    are_names = all(cell and not _is_data(cell) for cell in first)
+    return len(first) == len(second) > 0 and are_names and any(map(_is_data, second))
+
+
 def why_no_header(records: Sequence[Record]) -> str:
     """Return why the first line does not name the columns, as it is like those below; empty if it does or may."""
     first, *lines = (record.cells for record in records[: 1 + ROWS_COMPARED])
     below = [cells for cells in lines if cells != first]
-    alike: list[int] = []
-    again: list[int] = []
+    alike, again = list[int](), list[int]()
     for place, cell in enumerate(first):
         column = [cells[place] for cells in below if place < len(cells) and not _is_missing(cells[place])]
         if _is_missing(cell) or not column:
             continue
-        if sum(map(_is_like_data, column)) >= MOSTLY * len(column):
-            if not _is_like_data(cell):
+        if sum(map(_is_data, column)) >= MOSTLY * len(column):
+            if not _is_data(cell):
                 return ""
             alike.append(place)
         elif cell in column:
             again.append(place)
-    # Years, or 1, 2, 3, … as on no other line, are names.
     if alike and not (_are_names(first) and not any(map(_are_names, below))):
         return f"{first[alike[0]][:40]!r} in column {alike[0] + 1} is like the cells below it"
     if not alike and again and (len(again) > 1 or len(first) == 1):
@@ -294,11 +286,10 @@ def why_no_header(records: Sequence[Record]) -> str:
 
 
 def _are_names(cells: Sequence[str]) -> bool:
-    numbers = [cell for cell in cells if _is_like_data(cell)]
-    if not numbers or not all(re.fullmatch(r"\d{1,9}", cell) for cell in numbers):
-        return False
-    are_counted = len(numbers) > 2 and all(int(b) == int(a) + 1 for a, b in pairwise(numbers))
-    return are_counted or all(map(_is_year, numbers))
+    """True if all numbers and dates of a line may be names: years, or 1, 2, 3, …"""
+    data = [cell for cell in cells if _is_data(cell)]
+    are_counted = len(data) > 2 and is_integer(data[0]) and data == [str(int(data[0]) + i) for i in range(len(data))]
+    return bool(data) and (are_counted or all(map(_is_year, data)))
 
 
 def read_header(records: Sequence[Record]) -> tuple[Sequence[str], int]:
@@ -307,39 +298,33 @@ def read_header(records: Sequence[Record]) -> tuple[Sequence[str], int]:
     So are pivot tables written. A third line may name the first columns, which have no group.
     """
     first, *below = (record.cells for record in records[: 3 + ROWS_COMPARED])
-    if len(below) > 1 and len(below[0]) == len(first):
-        members = list(below.pop(0))
-        n_first = next((at for at, cell in enumerate(first) if cell), 0)
-        if has_third := len(below) > 1 and n_first > 0 and all(below[0][:n_first]) and not any(below[0][n_first:]):
-            members[:n_first] = below.pop(0)[:n_first]
-        groups = [next(filter(None, reversed(first[: at + 1])), "") for at in range(len(first))]
-        above = [""] * len(groups) if len({*groups}) == 1 else groups  # one above all columns is a title
-        names = [f"{group} {member}".strip() for group, member in zip(above, members, strict=True)]
-        columns = [[cells[at] for cells in below if at < len(cells)] for at in range(len(first))]
-        grouped = [at for at, group in enumerate(groups) if group and groups.count(group) > 1 and any(columns[at])]
-        are_members = all(_is_no_row(members[at], columns[at]) for at in grouped)
-        others = [(groups[at], member) for at, member in enumerate(members) if member and at not in grouped]
-        if any(_is_time(members[at]) for at in grouped):  # years may also be the first row, which has a label
-            are_members = are_members and not any(group or _is_like_data(member) for group, member in others)
-        if len(grouped) > 1 and are_members and len(set(names)) == len(names):
-            return names, 2 + has_third
-    return records[0].cells, 1
+    if len(below) < 2 or len(below[0]) != len(first):
+        return first, 1
+    members, n = below.pop(0), 2
+    n_first = next(at for at, cell in enumerate(first) if cell)
+    if len(below) > 1 and n_first and all(below[0][:n_first]) and not any(below[0][n_first:]):
+        members, n = [*below.pop(0)[:n_first], *members[n_first:]], 3
+    groups = [next(filter(None, reversed(first[: at + 1])), "") for at in range(len(first))]
+    above = groups if len({*groups}) > 1 else [""] * len(groups)  # one above all columns is a title
+    names = [f"{group} {member}".strip() for group, member in zip(above, members, strict=True)]
+    grouped = {}
+    for at, group in enumerate(groups):
+        column = [cells[at] for cells in below if at < len(cells) and cells[at]]
+        if group and groups.count(group) > 1 and column:
+            grouped[at] = _is_no_row(members[at], column)
+    others = [at for at, member in enumerate(members) if member and at not in grouped]
+    if any(_is_time(members[at]) for at in grouped) and any(groups[at] or _is_data(members[at]) for at in others):
+        return first, 1  # years may also be the first row, which has a label
+    are_members = len(grouped) > 1 and all(grouped.values()) and len({*names}) == len(names)
+    return (names, n) if are_members else (first, 1)
 
 
 def _is_no_row(cell: str, column: Sequence[str]) -> bool:
     """True for a word above numbers or dates, and for a time above numbers alone."""
     others = [other for other in column if not _is_missing(other)]
-    if _is_missing(cell) or not all(map(_is_like_data, others)):
+    if _is_missing(cell) or not all(map(_is_data, others)):
         return False
-    return not any(map(_is_time, others)) if _is_time(cell) else not _is_like_data(cell)
-
-
-def _is_time(cell: str) -> bool:
-    return _is_year(cell) or find_form([cell]) is not None
-
-
-def _is_year(cell: str) -> bool:
-    return re.fullmatch(r"\d{4}", cell, re.ASCII) is not None and int(cell) in _YEARS
+    return not any(map(_is_time, others)) if _is_time(cell) else not _is_data(cell)
 
 
 # --- the delimiter ----------------------------------------------------------------------------------------------------
@@ -354,13 +339,14 @@ def find_delimiter(text: str, *, has_quotes: bool = True) -> tuple[str, str]:
 
     Of equal delimiters the one that gives more cells is taken. A delimiter that does not exist is NO_DELIMITER.
     """
-    samples = {mark: _sample(text, mark, has_quotes=has_quotes) for mark in (*DELIMITERS, " ")}
-    evenness = {mark: _evenness(samples[mark], mark) for mark in DELIMITERS}
+    evenness = {mark: _evenness(_sample(text, mark, has_quotes), mark) for mark in DELIMITERS}
     best, other = sorted(DELIMITERS, key=evenness.__getitem__, reverse=True)[:2]
     if not evenness[best][0]:
-        first, *others = [len(record.cells) for record in samples[" "]] or [0]
-        are_even = len({*others}) == 1 < others[0] and others[0] - first in (0, 1)  # R leaves out one name
-        return NO_DELIMITER, "no delimiter detected: each line is one cell" + (f"; {_BY_BLANKS}" if are_even else "")
+        hints = []
+        for mark, hint, lacking in ((" ", _BY_BLANKS, (0, 1)), (":", _BY_COLONS, (0,))):  # R leaves out one name
+            first, *others = [len(record.cells) for record in _sample(text, mark, has_quotes)] or [0]
+            hints += [f"; {hint}"] if len({*others}) == 1 < others[0] and others[0] - first in lacking else []
+        return NO_DELIMITER, f"no delimiter detected: each line is one cell{''.join(hints)}"
     if evenness[other][:-1] < evenness[best][:-1]:
         return best, ""
     called, other_called = DELIMITER_NAMES[best], DELIMITER_NAMES[other]
@@ -368,7 +354,7 @@ def find_delimiter(text: str, *, has_quotes: bool = True) -> tuple[str, str]:
     return best, note + "columns look wrong, choose the delimiter"
 
 
-def _sample(text: str, delimiter: str, *, has_quotes: bool) -> list[Record]:
+def _sample(text: str, delimiter: str, has_quotes: bool) -> list[Record]:
     """Return the first records, at most SAMPLE_RECORDS, without rules and one that the end of the sample cuts."""
     cut, records = text[:_SAMPLE_CHARACTERS], list[Record]()
     with suppress(DataError):
@@ -446,137 +432,6 @@ def unique_names(headers: Mapping[int, str]) -> tuple[tuple[str, ...], list[str]
     return tuple(names), notes
 
 
-def _read_body(
-    records: Iterable[Record], heads: Sequence[str], *, name: str, header: Sequence[str]
-) -> tuple[list[list[str]], list[int], dict[str, list[int]]]:
-    """Return (column, row) cells but repeated headers, the line of each row, and what some lines have, with these.
-
-    Raises DataError for text beyond the table, and for too many columns or cells.
-    """
-    check_size(name, n_columns=len(heads))
-    n_named = max((place for place, head in enumerate(heads, 1) if head), default=len(heads))
-    columns, lines = [list[str]() for _ in heads], list[int]()
-    swallowing, short, again = (list[int]() for _ in range(3))
-    for record in records:
-        line, cells, holds_records = record
-        if cells == header:
-            again.append(line)
-            continue
-        lines.append(line)
-        if len(cells) > len(heads) and any(cells[len(heads) :]):
-            raise DataError(
-                f"{name}: line {line} has {len(cells)} cells where {len(heads)} are expected: quote cells that contain "
-                "the delimiter, name every column (R leaves out that of its row names), or skip the lines above the "
-                "table"
-            )
-        if len(cells) < n_named:
-            short.append(line)
-        if holds_records:
-            swallowing.append(line)
-        for column, cell in zip(columns, chain(cells, repeat("")), strict=False):
-            column.append(cell)
-        if len(lines) * len(heads) > MAX_CELLS:
-            check_size(name, n_columns=len(heads), n_rows=len(lines))
-    how = f"if quotes are part of the text, {PLAIN_QUOTES} reads every line"
-    return (
-        columns,
-        lines,
-        {
-            f"a quoted cell that holds lines like rows: {how}": swallowing,
-            f"fewer than {n_named} cells: the others are missing": short,
-            f"the header again: left out; {AS_IS} reads every line": again,
-        },
-    )
-
-
-def _noted(lines: Sequence[int], what: str) -> str:
-    listed = ", ".join(map(str, lines[:3])) + (", …" if len(lines) > 3 else "")
-    return f"line {listed} has {what}" if len(lines) == 1 else f"{len(lines):,} lines ({listed}) have {what}"
-
-
-# --- lines at either end that are no rows -----------------------------------------------------------------------------
-
-FEWEST_QUANTITIES = 3
-"""Least numbers or dates of a column whose kind a line can break."""
-MAX_END = 20
-_TOTAL = re.compile(
-    r"(grand |sub-?|overall )?totals?( \d{4})?|sum|average|mean|(gesamt)?summe|(ins)?gesamt|mittelwert|somme|moyenne",
-    re.IGNORECASE,
-)
-
-
-def _find_ends(
-    columns: Sequence[Sequence[str]], lines: Sequence[int], *, has_header: bool
-) -> tuple[int, int, list[str]]:
-    """Return the first row below units, the one after the last above totals and footnotes, and a note on each end."""
-    n_rows = len(lines)
-    last = n_rows - min(MAX_END, n_rows // 3)  # rows from there on may be below the table
-    ends = (0, *range(last, n_rows))
-    broken = (cells for cells in columns if any(_breaks(cells[row]) for row in ends))
-    quantities = [cells for cells in broken if _are_quantities(cells[1:last])]
-    top, end = 0, n_rows
-    if has_header and last < n_rows and _is_apart(0, columns, quantities, last):
-        top = 1
-    while end > last and _is_apart(end - 1, columns, quantities, last):
-        end -= 1
-    if any(_breaks(cells[row]) for cells in quantities for row in ends if top <= row < end):
-        return 0, n_rows, []
-
-    def excerpt(row: int) -> str:
-        return ", ".join(repr(shown_name(column[row])) for column in columns if column[row])[:200]
-
-    notes = [f"line {lines[0]} was not read, as no data ({excerpt(0)}); {AS_IS} reads it"] if top else []
-    if end < n_rows:
-        were = f"line {lines[end]} was" if end + 1 == n_rows else f"lines {lines[end]} to {lines[-1]} were"
-        notes.append(f"{were} not read, as below the table ({excerpt(end)}); {AS_IS} reads every line")
-    return top, end, notes
-
-
-def _is_apart(row: int, columns: Sequence[Sequence[str]], quantities: Sequence[Sequence[str]], last: int) -> bool:
-    """True for a row that breaks the kinds of several columns of numbers or dates, or holds nothing but one cell.
-
-    So are, from the row `last` on, one that begins with a word such as Total, and one of sums.
-    """
-    cells = [column[row] for column in columns]
-    filled = [cell for cell in cells if not _is_missing(cell)]
-    n_broken = sum(_breaks(column[row]) for column in quantities)
-    if n_broken > 1 or (n_broken and len(filled) == 1):
-        return True
-    if row == 0 or not filled:
-        return False
-    if _TOTAL.fullmatch(filled[0].rstrip(": ")) and columns[cells.index(filled[0])].count(filled[0]) == 1:
-        return True
-    if not cells[0] and "" not in columns[0][:last] and _are_sums(columns, row):
-        return True
-    if len(filled) > 1 or cells[0] != filled[0] or len(columns) < 3 or _is_like_data(cells[0]):
-        return False
-    above = zip(*(column[:last] for column in columns), strict=True)
-    return all(sum(not _is_missing(cell) for cell in cells) != 1 for cells in above)
-
-
-def _breaks(cell: str) -> bool:
-    return not (_is_missing(cell) or is_quantity(cell))
-
-
-def _are_quantities(cells: Sequence[str]) -> bool:
-    """True for a column of numbers or dates; the first cells are looked at first, which is quick."""
-    if any(map(_breaks, cells[:ROWS_COMPARED])):
-        return False
-    present = {cell for cell in cells if not _is_missing(cell)}
-    return len(present) >= FEWEST_QUANTITIES and not any(map(_breaks, present))
-
-
-def _are_sums(columns: Sequence[Sequence[str]], row: int) -> bool:
-    """True if every filled cell of a row is the sum of its column above."""
-    filled = [column[: row + 1] for column in columns if column[row]]
-    if not all(is_number(cell) for column in filled for cell in column if cell):
-        return False
-    sums = (math.fsum(float(cell) for cell in column[:-1] if cell) for column in filled)
-    return all(math.isclose(total, float(column[-1]), abs_tol=0.01) for total, column in zip(sums, filled, strict=True))
-
-
-# --- a whole file -----------------------------------------------------------------------------------------------------
-
 _SEP = re.compile(r'\A\s*"?sep=(.)"?[ \t,;|]*(?:\r\n|\r|\n|\Z)', re.IGNORECASE)
 """A first line that names the delimiter, as Excel writes it."""
 
@@ -599,8 +454,8 @@ def read_csv(text: str, encoding: str, name: str, read_as: ReadAs) -> Grid:
 
 def read_below_titles(records: Iterator[Record], reading: Reading, name: str, read_as: ReadAs) -> Grid:
     """Read the table below titles and comments. Raises DataError for a table without rows, or beyond the limits."""
-    rules = list[int]()
-    records = records if read_as.as_is else _without_rules(records, rules)
+    body = _Body(name, is_whole=bool(read_as.as_is))
+    records = filterfalse(body.is_rule, records)
     seen = list(islice(records, SAMPLE_RECORDS))
     if not seen:
         raise DataError(f"{name} is empty: a header line and rows are needed")
@@ -619,25 +474,152 @@ def read_below_titles(records: Iterator[Record], reading: Reading, name: str, re
     if n_heads > 1:
         about = f"lines {top[0].line} to {top[n_heads - 1].line} name the columns, such as {shown_name(heads[-1])!r}"
         notes.append(f"{about}; {AS_IS} reads the first as the header, and the others as rows")
-    repeated = top[0].cells if header and not read_as.as_is and len(top[0].cells) > 1 else ()
-    columns, lines, faults = _read_body(chain(top[n_heads:], records), heads, name=name, header=repeated)
-    if not lines:
-        raise DataError(
-            f"{name} has one line only: a header line and at least one row are needed; if that line is a row, choose "
-            "that there is no header"
-        )
-    first, end, end_notes = 0, len(lines), list[str]()
-    if not read_as.as_is:
-        first, end, end_notes = _find_ends(columns, lines, has_header=header)
-    faults[f"nothing but a rule: left out; {AS_IS} reads every line"] = rules
-    cut = {*lines[:first], *lines[end:]}
-    own_faults = ((what, [line for line in of if line not in cut]) for what, of in faults.items())
-    notes += [*(_noted(own, what) for what, own in own_faults if own), *end_notes]
-    own = {at: head for at, head in enumerate(heads) if head or any(columns[at][first:end])}
+    body.read(chain(top[n_heads:], records), heads, header=top[0].cells if header else ())
+    columns, body_notes = body.rows(has_header=header)
+    own = {at: head for at, head in enumerate(heads) if head or any(columns[at])}
     names, name_notes = unique_names(own)
     if not header:
         called = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
         reason = f"{why}, so the first line was read as data; " if why else ""
         name_notes = [f"{reason}the columns are called {called}"]
-    columns = [columns[at][first:end] for at in own]
-    return Grid(names=names, columns=columns, notes=(*notes, *name_notes), reading=replace(reading, header=header))
+    notes += [*body_notes, *name_notes]
+    return Grid(
+        names=names, columns=[columns[at] for at in own], notes=tuple(notes), reading=replace(reading, header=header)
+    )
+
+
+# --- lines that are no rows -------------------------------------------------------------------------------------------
+
+FEWEST_QUANTITIES = 3
+"""Least numbers or dates of a column whose kind a line can break."""
+MAX_END = 20
+_TOTAL = re.compile(
+    r"(grand |sub-?|overall )?totals?( \d{4})?|sum|average|mean|(gesamt)?summe|(ins)?gesamt|mittelwert|somme|moyenne",
+    re.IGNORECASE,
+)
+
+
+class _Body:
+    """Rows below a header, without rules, repeated headers, units, totals and footnotes.
+
+    is_whole: every line is a row.
+    """
+
+    def __init__(self, name: str, *, is_whole: bool) -> None:
+        self._name, self._is_whole = name, is_whole
+        self._columns: list[list[str]] = []
+        self._lines: list[int] = []
+        self._faults: dict[str, list[int]] = {}
+
+    def is_rule(self, record: Record) -> bool:
+        if self._is_whole or not _is_rule(record):
+            return False
+        self._note(record.line, f"nothing but a rule: left out; {AS_IS} reads every line")
+        return True
+
+    def _note(self, line: int, fault: str) -> None:
+        self._faults.setdefault(fault, []).append(line)
+
+    def read(self, records: Iterable[Record], heads: Sequence[str], *, header: Sequence[str]) -> None:
+        """Read the records. Raises DataError for text beyond the table, too many columns or cells, and for no row."""
+        check_size(self._name, n_columns=len(heads))
+        n_named = max((place for place, head in enumerate(heads, 1) if head), default=len(heads))
+        self._columns, most = [[] for _ in heads], MAX_CELLS // len(heads)
+        for line, cells, holds_records in records:
+            if cells == header and len(cells) > 1 and not self._is_whole:
+                self._note(line, f"the header again: left out; {AS_IS} reads every line")
+                continue
+            self._lines.append(line)
+            if len(cells) > len(heads) and any(cells[len(heads) :]):
+                raise DataError(
+                    f"{self._name}: line {line} has {len(cells)} cells where {len(heads)} are expected: quote cells "
+                    "that contain the delimiter, name every column (R leaves out that of its row names), or skip the "
+                    "lines above the table"
+                )
+            if len(cells) < n_named:
+                self._note(line, f"fewer than {n_named} cells: the others are missing")
+            if holds_records:
+                how = f"if quotes are part of the text, {PLAIN_QUOTES} reads every line"
+                self._note(line, f"a quoted cell that holds lines like rows: {how}")
+            for column, cell in zip(self._columns, chain(cells, repeat("")), strict=False):
+                column.append(cell)
+            if len(self._lines) > most:
+                check_size(self._name, n_columns=len(heads), n_rows=len(self._lines))
+        if not self._lines:
+            raise DataError(
+                f"{self._name} has one line only: a header line and at least one row are needed; if that line is a "
+                "row, choose that there is no header"
+            )
+
+    def rows(self, *, has_header: bool) -> tuple[list[list[str]], list[str]]:
+        """Return the (column, row) cells of rows, and a note on each other line."""
+        lines, n_rows = self._lines, len(self._lines)
+        top, end = (0, n_rows) if self._is_whole else self._ends(has_header)
+        notes, cut = [], {*lines[:top], *lines[end:]}
+        for fault, at in self._faults.items():
+            if own := [line for line in at if line not in cut]:
+                listed = ", ".join(map(str, own[:3])) + (", …" if len(own) > 3 else "")
+                have = f"line {listed} has" if len(own) == 1 else f"{len(own):,} lines ({listed}) have"
+                notes.append(f"{have} {fault}")
+        if top:
+            notes.append(f"line {lines[0]} was not read, as no data ({self._excerpt(0)}); {AS_IS} reads it")
+        if end < n_rows:
+            were = f"line {lines[end]} was" if end + 1 == n_rows else f"lines {lines[end]} to {lines[-1]} were"
+            notes.append(f"{were} not read, as below the table ({self._excerpt(end)}); {AS_IS} reads every line")
+        return [column[top:end] for column in self._columns], notes
+
+    def _excerpt(self, row: int) -> str:
+        return ", ".join(repr(shown_name(column[row])) for column in self._columns if column[row])[:200]
+
+    def _ends(self, has_header: bool) -> tuple[int, int]:
+        """Return the first row below units, and the one after the last above totals and footnotes."""
+        n_rows = len(self._lines)
+        last = n_rows - min(MAX_END, n_rows // 3)  # rows from there on may be below the table
+        ends = (0, *range(last, n_rows))
+        broken = (cells for cells in self._columns if any(_is_word(cells[row]) for row in ends))
+        quantities = [cells for cells in broken if _are_quantities(cells[1:last])]
+        top, end = 0, n_rows
+        if has_header and last < n_rows and self._is_apart(0, quantities, last):
+            top = 1
+        while end > last and self._is_apart(end - 1, quantities, last):
+            end -= 1
+        is_broken = any(_is_word(cells[row]) for cells in quantities for row in ends if top <= row < end)
+        return (0, n_rows) if is_broken else (top, end)
+
+    def _is_apart(self, row: int, quantities: Sequence[Sequence[str]], last: int) -> bool:
+        """True for a row that breaks the kinds of several columns of numbers or dates, or holds nothing but one cell.
+
+        So are, from the row `last` on, one that begins with a word such as Total, and one of sums.
+        """
+        columns = self._columns
+        cells = [column[row] for column in columns]
+        filled = [cell for cell in cells if not _is_missing(cell)]
+        n_broken = sum(_is_word(column[row]) for column in quantities)
+        if n_broken > 1 or (n_broken and len(filled) == 1):
+            return True
+        if row == 0 or not filled:
+            return False
+        if _TOTAL.fullmatch(filled[0].rstrip(": ")) and columns[cells.index(filled[0])].count(filled[0]) == 1:
+            return True
+        if not cells[0] and "" not in columns[0][:last] and all(_is_sum(column, row) for column in columns):
+            return True
+        if len(filled) > 1 or cells[0] != filled[0] or len(columns) < 3 or _is_data(cells[0]):
+            return False
+        above = zip(*(column[:last] for column in columns), strict=True)
+        return all(sum(not _is_missing(cell) for cell in cells) != 1 for cells in above)
+
+
+def _are_quantities(cells: Sequence[str]) -> bool:
+    """True for a column of numbers or dates; the first cells are looked at first, which is quick."""
+    if any(map(_is_word, cells[:ROWS_COMPARED])):
+        return False
+    present = {cell for cell in cells if not _is_missing(cell)}
+    return len(present) >= FEWEST_QUANTITIES and not any(map(_is_word, present))
+
+
+def _is_sum(column: Sequence[str], row: int) -> bool:
+    """True if the cell is empty, or the sum of its column above."""
+    cells = list(filter(None, column[: row + 1])) if column[row] else []
+    return all(map(is_number, cells)) and (
+        not cells or math.isclose(math.fsum(map(float, cells[:-1])), float(cells[-1]), abs_tol=0.01)
+    )

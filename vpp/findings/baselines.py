@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from vpp.data.columns import is_number, sequence_items
 from vpp.data.dataset import Dataset, Kind
+from vpp.data.numbers import is_number, sequence_items
 from vpp.events import Votes
 from vpp.findings.scores import Score, score
 from vpp.runs.directory import RunDirectory, read_json

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from vpp.data.columns import find_form, is_number
+from vpp.data.columns import find_form
 from vpp.data.dataset import Column
+from vpp.data.numbers import is_number
 from vpp.findings.points import heaviest_first, holds_truth
 from vpp.findings.rows import Rows
 from vpp.findings.scores import grouped, same_answer

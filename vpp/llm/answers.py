@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
-from vpp.data.answers import cut_thinking, cut_turns, match_label, peel, read_float, read_other_way, without_noun
+from vpp.data.answers import cut_thinking, cut_turns, match_label, peel, without_noun
+from vpp.data.numbers import read_float, read_other_way
 from vpp.llm.protocol import printable
 from vpp.posterior.prediction import winner
 from vpp.problem import Prediction

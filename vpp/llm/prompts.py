@@ -17,8 +17,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from vpp.data.answers import escaped, one_line
-from vpp.data.columns import is_number
 from vpp.data.dataset import Dataset, Row, Value
+from vpp.data.numbers import is_number
 from vpp.errors import InputError
 from vpp.llm.answers import LETTERS
 from vpp.llm.protocol import Structure, structure_of

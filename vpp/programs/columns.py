@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Literal
 
-from vpp.data.columns import are_codes, is_integer, is_number, sequence_items
+from vpp.data.columns import are_codes
 from vpp.data.dataset import Dataset, Row
+from vpp.data.numbers import is_integer, is_number, sequence_items
 from vpp.programs.sandbox import Cell
 from vpp.programs.source import ENTRY, QUESTION
 

@@ -14,9 +14,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from vpp.data.columns import is_number, write_number
-from vpp.data.dataset import Dataset, Notation, Row
+from vpp.data.dataset import Dataset, Row
 from vpp.data.labelling import answered_rows, candidate_rows, input_key
+from vpp.data.numbers import Notation, is_number, write_number
 from vpp.data.table import Table
 from vpp.findings.points import Point, evaluated_points, figures, questions, votes_on
 from vpp.findings.rows import reason_words

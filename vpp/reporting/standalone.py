@@ -15,8 +15,9 @@ from itertools import chain
 from pprint import pformat
 from typing import Any
 
-from vpp.data.columns import BODIES, ERRORS, FORMATTED, LONGEST, MINUS, MISSING, PLAIN, SCALES, STANDS_FOR
+from vpp.data.columns import ERRORS, MISSING
 from vpp.data.dataset import Column, Dataset
+from vpp.data.numbers import BODIES, FORMATTED, LONGEST, MINUS, PLAIN, SCALES, STANDS_FOR
 from vpp.errors import InputError, RunError
 from vpp.events import Constant, Evaluated
 from vpp.findings.points import reject_option

@@ -24,7 +24,7 @@ from keyword import iskeyword
 from pathlib import Path
 from tokenize import TokenError, generate_tokens, tok_name
 
-from vpp.data.columns import is_number
+from vpp.data.numbers import is_number
 from vpp.show.blocks import (
     Alert,
     Card,
