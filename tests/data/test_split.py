@@ -49,6 +49,12 @@ def test_each_part_keeps_the_proportions(counts, data):
         assert all(abs(found[c] - len(part) * k / len(strata)) <= slack for c, k in counts.items())
 
 
+def test_a_seat_that_is_left_goes_to_the_largest_remainder():
+    """11 of 40 rows: 7.7 and 3.3 of the strata."""
+    strata = ["a"] * 28 + ["b"] * 12
+    assert Counter(strata[i] for i in drawn(strata, 11, 0).train) == {"a": 8, "b": 3}
+
+
 def test_each_row_is_as_likely_to_test_as_any():
     """2,000 seeds: each of 20 counts within 5 standard deviations; false alarm below 2e-5."""
     counts = Counter(i for seed in range(2000) for i in drawn(["a"] * 12 + ["b"] * 8, 10, 5, seed).test)
