@@ -136,7 +136,7 @@ def test_words_for_a_missing_cell_are_values_of_a_frame_except_among_numbers() -
     assert table.cells("y") == (None, "1", "2.5", "3")
     assert table.cells("z") == ("0.1",) * 4
     assert table_of(frame, read_as=ReadAs(missing="none")).cells("x") == ("NA", None, "b", None)
-    new = read_like(table_of(pd.DataFrame({"x": ["null", None]})), table.columns)
+    new = read_like(table_of(pd.DataFrame({"x": ["null", None]})), table.columns, {})
     assert new.cells("x") == ("null", None)
 
 
