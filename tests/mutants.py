@@ -123,7 +123,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ),
     ("inference/proposing.py", LITERAL): (
         ("one u for all slots", '"accept", chain.step, chain.slot)', '"accept", chain.step, 0)'),
-        ("rejected text kept", "particle=new.particle if accepted else chain.particle", "particle=new.particle"),
+        ("rejected text kept", "new.particle if accepted else chain.particle", "new.particle"),
         ("stale predictions shown", "if all(row.id in known for row in rows", "if any(row.id in known for row in rows"),
         ("one seed for all slots", '"propose", chain.step, chain.slot)', '"propose", chain.step, 0)'),
     ),

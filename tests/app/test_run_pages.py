@@ -153,7 +153,7 @@ PAGES = ("pages/watch.py", "pages/posterior.py", "pages/disagreement.py", "pages
 RIGHT = "How often they are right"
 SAID = {
     "smc": ("rewritten",),
-    "smc filtered": ("rewrite rejected",),
+    "smc filtered": ("new draw rejected",),
     "incremental": ("Log evidence",),
     "adaptive": ("Log evidence",),
     "mh": (RIGHT, "rewritten, accepted"),

@@ -52,7 +52,7 @@ TABLE = "a,b,kind,same\n" + "".join(f"{i},{i % 7},{'x' if i % 2 else 'y'},1\n" f
         ("run t.csv --target kind --demo --likelihood 0", "'0' is not labels, logprobs or a number of answers"),
         ("run t.csv --target kind --demo --calibration-size 9@all", "'9@all' is not N or N@COVERAGE"),
         ("run t.csv --target kind --demo --read encoding=utf-99", "encoding 'utf-99' is unknown"),
-        ("run t.csv --target kind --demo --read delimiter=::", "delimiter '::' is unknown"),
+        ("run t.csv --target kind --demo --read delimiter=ab", "delimiter 'ab' is unknown"),
         ("run t.csv --target kind --demo --train-size 0", "train"),
         ("run t.csv --target kind --demo --plan --epochs 100000", "more than 100,000 steps"),
         ("run t.csv --target kind --demo --read colour=red", "'colour=red' is not NAME=VALUE with one of encoding"),
