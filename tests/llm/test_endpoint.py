@@ -69,7 +69,7 @@ HUGE = b" " * (8 * 2**20 + 1)
 GZIP = {"content-encoding": "gzip"}
 FAULTS: dict[str, tuple[Reply | None, str, str]] = {
     "a web page": (HTML, "found a web page", "web page"),
-    "no gzip": (Reply(b"plain", headers=GZIP), "connection with", "connection failed"),
+    "no gzip": (Reply(gzip.compress(b"")[:10] + b"\xff" * 20, headers=GZIP), "not complete JSON", "broken JSON"),
     "a huge reply": (Reply(HUGE), "longer than 8,192 KiB", "reply too long"),
     "a packed flood": (Reply(gzip.compress(HUGE), headers=GZIP), "longer than 8,192 KiB", "reply too long"),
     "a body that stops": (Reply(b'{"choices"', promised=500), "connection with", "connection failed"),

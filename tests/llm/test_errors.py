@@ -105,6 +105,9 @@ def test_a_connection_error_is_explained_however_deep() -> None:
         outer.__cause__ = error
         fault = connection_failure(outer, base_url=URL)
         assert (fault.kind, words in fault.words) == (kind, True), fault.words
+    behind = connection_failure(ConnectionRefusedError(), base_url=URL, proxy="socks5://me:secret@127.0.0.1:7891")
+    assert behind.words == f"nothing listens at {URL.removesuffix('/v1')} through the proxy socks5://127.0.0.1:7891"
+    assert "HTTPS_PROXY" in behind.fix
 
 
 PROXY = "http://proxy.test:3128"

@@ -6,7 +6,9 @@ once for the address and the headers, and send requests through aiohttp, which i
 """
 
 import json
+import zlib
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple
 from urllib.request import getproxies, proxy_bypass
 
@@ -23,6 +25,8 @@ CONNECT_TIMEOUT_S = 15.0
 KEEPALIVE_S = 4.0
 """Below the 5 s after which uvicorn, and so vLLM, closes an idle connection, so that none is closed under a call.
 Connections of a learner's round stay open for the 3 s that an optimizer takes."""
+GZIP = b"\x1f\x8b"
+"""First bytes of a packed body. Its headers do not tell: gateways unpack a reply and keep them."""
 TELEMETRY = "x-stainless-"
 """Prefix of headers that describe this machine and the SDK."""
 
@@ -40,7 +44,7 @@ class Client:
     def __init__(self, base_url: str, api_key: str, headers: Headers = (), *, connections: int) -> None:
         """headers: sent with every request. connections: how many may be open."""
         base_url, mark, query = base_url.partition("?")
-        proxy = proxy_for(base_url)
+        self.proxy = proxy_for(base_url)
         trusted = httpx2.create_ssl_context()
         unused = httpx2.AsyncClient(verify=trusted, trust_env=False)  # the SDK's own would load the authorities again
         sdk = openai.AsyncOpenAI(api_key=api_key, base_url=base_url, http_client=unused)
@@ -50,14 +54,15 @@ class Client:
         sent = [(n, text) for n, text in usual if not n.lower().startswith(TELEMETRY) and n.lower() not in given]
         self._session = aiohttp.ClientSession(
             headers=[*((name, text) for name, text in sent if isinstance(text, str)), *headers],
+            auto_decompress=False,
             timeout=aiohttp.ClientTimeout(sock_connect=CONNECT_TIMEOUT_S),
             cookie_jar=aiohttp.DummyCookieJar(),
-            proxy=proxy,
+            proxy=self.proxy,
             connector=aiohttp.TCPConnector(limit=connections, keepalive_timeout=KEEPALIVE_S, ssl=trusted),
         )
 
     async def send(self, path: str, body: dict[str, Any] | None = None) -> Reply:
-        """Post a body, or ask without one; return the answer, whatever its status, decompressed in parts.
+        """Post a body, or ask without one; return the answer, whatever its status, unpacked.
 
         Raises aiohttp.ClientError, OSError or Failure.
         """
@@ -65,16 +70,19 @@ class Client:
         if body is not None:
             method = "POST"
             content = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
-        url = f"{self._base}{path}{self._query}"
+        url, whole = f"{self._base}{path}{self._query}", bytearray()
         async with self._session.request(method, url, data=content, allow_redirects=False) as response:
-            parts, left = [], BODY_LIMIT
             async for part in response.content.iter_any():
-                parts.append(part)
-                left -= len(part)
-                if left < 0:
-                    words = f"the reply is longer than {BODY_LIMIT // 1024:,} KiB"
-                    raise Failure("reply too long", words, "check that the address is a model's (/v1)")
-        return Reply(response.status, response.headers, b"".join(parts))
+                whole += part
+                if len(whole) > BODY_LIMIT:
+                    break
+        if whole.startswith(GZIP):
+            with suppress(zlib.error):  # then it is no JSON
+                whole[:] = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(whole, BODY_LIMIT + 1)
+        if len(whole) > BODY_LIMIT:
+            words = f"the reply is longer than {BODY_LIMIT // 1024:,} KiB"
+            raise Failure("reply too long", words, "check that the address is a model's (/v1)")
+        return Reply(response.status, response.headers, bytes(whole))
 
     async def aclose(self) -> None:
         await self._session.close()

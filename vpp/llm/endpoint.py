@@ -261,7 +261,8 @@ class Endpoint:
             if type(error) is TimeoutError:  # of `asyncio.timeout`; those of aiohttp and the system say more
                 words = f"no complete answer within {self.limits.timeout_s:g} s"
                 raise Failure(protocol.LATE, words, "give it more time, or ask it for less at once") from None
-            raise protocol.connection_failure(error, base_url=self.server.base_url) from None
+            address, proxy = self.server.base_url, self._client.proxy
+            raise protocol.connection_failure(error, base_url=address, proxy=proxy) from None
         secrets = (self.server.api_key, *(value for _, value in self.server.headers))
         return protocol.read_reply(reply.status, reply.headers, protocol.without(reply.body, secrets), body or {})
 

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from vpp.data.dataset import Row
-from vpp.errors import EndpointRefused, PromptRefused
+from vpp.errors import EndpointRefused, EndpointUnreachable, PromptRefused
 from vpp.events import hypothesis_id
 from vpp.llm import answers
 from vpp.llm.limits import Counters
@@ -248,7 +248,10 @@ class LlmLearner:
     async def _ask_for_letter(self, messages: list[Message], row: Row, seed: int) -> tuple[Prediction, int]:
         labels = self.prompts.dataset.classes
         options = {"max_tokens": 1, "top_logprobs": len(answers.LETTERS), "temperature": self.options.temperature}
-        completion = await self._chat.complete(messages, seed=seed, **options)
+        try:
+            completion = await self._chat.complete(messages, seed=seed, **options)
+        except EndpointUnreachable as error:
+            raise EndpointUnreachable(f"{error}; if log-probabilities alone fail, use --likelihood 5") from None
         if not (completion.first_tokens or completion.refusal):
             raise EndpointRefused(answers.NO_LOGPROBS)
         shares = answers.letter_shares(completion.first_tokens, len(labels))

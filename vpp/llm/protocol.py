@@ -250,7 +250,9 @@ def read_reply(status: int, headers: Mapping[str, str], body: bytes, sent: Mappi
     if is_fine:  # an error in the place of an answer, whose codes say more than the status
         status = max((int(code) for code in re.findall(r"\b[45]\d\d\b", complaint.codes)), default=200)
     failure = failure_of(status, complaint, headers)
-    failure.fields = refused_fields(complaint, sent) if status in (400, 422) else {}
+    # OpenAI's thinking models forbid log-probabilities
+    names_field = status in (400, 422) or (status == 403 and "logprobs" in complaint.words)
+    failure.fields = refused_fields(complaint, sent) if names_field else {}
     raise failure
 
 
@@ -359,6 +361,8 @@ _ACCESS = r"\b(key|token|credential|authori[sz]|authenticat|permission|account|r
 """Reasons for which a server forbids every prompt; without one a firewall may forbid a word of this prompt."""
 _NO_PATH = r"((unexpected|unknown|invalid|no such) (endpoint|path|route|url)|route.{0,80}not found|cannot post)"
 _NO_MODEL = r"(invalid model|unknown model|model\W.{0,120}(not found|not exist|not supported)|no such model)"
+_UNLOADED = r"(model (is |was )?unloaded|failed to load model|model has crashed)"
+"""LM Studio's words while another model takes the place of this one; the next request loads it again."""
 TRY_AGAIN = "another attempt may succeed"
 _ANSWERS = tuple(
     (re.compile(pattern, re.IGNORECASE), what, fix)
@@ -369,12 +373,13 @@ _ANSWERS = tuple(
         (_OF_PROMPT + _FILTER, PROMPT_FILTERED, FIX_FILTER),
         (rf"40[0356] with a web page|40[36] \(other\)(?!.*{_ACCESS})", PROMPT_BLOCKED, FIX_BLOCKED),
         (rf".*{_NO_PATH}|405|501", NO_API, FIX_ADDRESS),
-        (r"200|408|409|42[345]|429|499|5\d\d", TRY_AGAIN, FIX_BUSY),
+        (rf"200|408|409|42[345]|429|499|5\d\d|40[04].*{_UNLOADED}", TRY_AGAIN, FIX_BUSY),
         (rf"401|403|.*{_KEY}", KEY_REFUSED, FIX_KEY),
         (rf"40[04].*{_NO_MODEL}", UNKNOWN_MODEL, "take one of those it lists"),
         (r"404 (with a web page|\(other\))", NO_API, FIX_ADDRESS),
         (r"404", f"{UNKNOWN_MODEL} or address", f"check the model's name, or {FIX_ADDRESS}"),
         (r"3\d\d", "it redirects", "give the address it redirects to: {}"),
+        (r"400.*enable_thinking", NOT_ACCEPTED, """switch its thinking off: --body '{{"enable_thinking": false}}'"""),
         (r"", NOT_ACCEPTED, "change the option that it names, or try another model"),
     )
 )
@@ -393,14 +398,17 @@ def failure_of(status: int, complaint: Complaint, headers: Mapping[str, str]) ->
         seconds = re.fullmatch(r"\d+(\.\d+)?", headers.get("retry-after", "").strip())  # it may also be a date
         wait_s = min(float(seconds[0]), RETRY_AFTER_LIMIT_S) if seconds else 0.0
         return Failure(kind, reason, fix, wait_s=wait_s, overloaded=status in (429, 503))
-    fix = fix.format(short_reason(re.sub(r"//[^/@]*@", "//", headers.get("location", "").partition("?")[0])))
+    fix = fix.format(short_reason(_without_password(headers.get("location", "").partition("?")[0])))
     words = f"{what}: found {reason}" if what == NO_API else f"{what} ({reason})"
     return Failure(OF_PROMPT.get(what, kind), words, fix, "prompt" if what in OF_PROMPT else "server")
 
 
-def connection_failure(error: BaseException, *, base_url: str) -> Failure:
+def connection_failure(error: BaseException, *, base_url: str, proxy: str | None = None) -> Failure:
     """Explain a connection's error by its deepest cause; an unknown one is quoted."""
-    place = "{0.scheme}://{0.netloc:.200}".format(urlsplit(base_url))
+    place, fix = "{0.scheme}://{0.netloc:.200}".format(urlsplit(base_url)), FIX_DOWN
+    if proxy:
+        place += f" through the proxy {_without_password(proxy)[:200]}"
+        fix = "name an HTTP proxy in the environment (HTTPS_PROXY), or leave this server out of it (NO_PROXY)"
     while (cause := error.__cause__ or error.__context__) is not None:
         error = cause
     said = short_reason(f"{type(error).__name__}: {error}".removesuffix(": "))
@@ -408,10 +416,15 @@ def connection_failure(error: BaseException, *, base_url: str) -> Failure:
         fix = "write http:// where the server speaks no TLS, or trust its certificate on this machine (SSL_CERT_FILE)"
         return Failure("TLS failed", f"TLS with {place} failed ({said})", fix)
     if isinstance(error, ConnectionRefusedError) or "Connect call failed" in said:
-        return Failure("nothing listens", f"nothing listens at {place}", "is the server up, and is its port right?")
+        fix = fix if proxy else "is the server up, and is its port right?"
+        return Failure("nothing listens", f"nothing listens at {place}", fix)
     if type(error).__name__ == "gaierror":
         return Failure("name not found", f"no machine is known at {place}", "check how the address is spelled")
-    return Failure("connection failed", f"the connection with {place} failed ({said})")
+    return Failure("connection failed", f"the connection with {place} failed ({said})", fix)
+
+
+def _without_password(address: str) -> str:
+    return re.sub(r"//[^/@]*@", "//", address)
 
 
 # --- structured answers ---------------------------------------------------------------------------------------------
