@@ -264,7 +264,7 @@ def ask_table(job: Job) -> None:
     rows: tuple[Row, ...] = ()
     with opening.refusals("This table cannot be asked about"):
         if file:
-            table = _read(file.getvalue(), file.name, dataset.columns)
+            table = _read(file.getvalue(), file.name, dataset.columns, dataset.cells)
             rows = unlabelled_rows(table, dataset.inputs)
     if job.follow():
         return
@@ -283,8 +283,8 @@ def ask_table(job: Job) -> None:
 
 
 @st.cache_data(max_entries=4, show_spinner=False)
-def _read(content: bytes, name: str, columns: tuple[Column, ...]) -> Table:
-    return read_like(Table.read(content, name=name), columns)
+def _read(content: bytes, name: str, columns: tuple[Column, ...], seen: dict[str, tuple[str | None, ...]]) -> Table:
+    return read_like(Table.read(content, name=name), columns, seen)
 
 
 def draw_predictions(run: OpenRun, job: Background[Asking]) -> None:

@@ -90,7 +90,8 @@ def test_a_test_file_gives_the_test_rows():
     assert dataset.classes == ("a", "b", "c")
     p = dataset.provenance
     assert (p.n_rows, p.n_unlabelled, p.n_left_out) == (34, 1, 10)
-    assert p.notes[-1] == f"test rows come from test.csv (SHA-256 {tested.sha256}), with ids from 30"
+    whence = f"test rows come from test.csv (SHA-256 {tested.sha256}), with ids from 30"
+    assert p.notes[-2:] == (whence, "column 'y': 'c' is on none of the other rows")
 
 
 def test_rows_that_repeat_another_are_counted():

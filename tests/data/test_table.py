@@ -96,10 +96,16 @@ def test_a_chosen_kind_reads_the_cells_as_written():
 def test_new_rows_are_read_as_those_of_the_run():
     few = Table.read(b'preis,note,code\n"1.234",None,1\n7.5,NA,2\nfree,Mild,3\n', name="new.csv")
     assert few.cells("note") == (None, None, "Mild")
-    like = read_like(few, GERMAN.columns)
+    like = read_like(few, GERMAN.columns, {"note": ("none", "MILD")})
     assert like.cells("preis") == ("1234", "7.5", "free")
-    assert like.cells("note") == ("None", None, "Mild")
-    assert like.notes == ("column 'preis': row 2 holds 'free', which is not a number; such cells stay as written",)
+    assert like.cells("note") == ("none", None, "MILD")
+    assert like.notes == (
+        "column 'preis': row 2 holds 'free', which is not a number; such cells stay as written",
+        "column 'note': 'None' is read as 'none', as the other rows spell it",
+    )
+    again = read_like(few, GERMAN.columns, {"note": ("none", "NONE", "1")})
+    assert again.cells("note") == ("None", None, "Mild")
+    assert again.notes[1:] == ("column 'note': 'None' is on none of the other rows",)
 
 
 def test_a_frame_may_hold_nothing_but_gaps_and_keeps_words_for_missing_cells() -> None:

@@ -134,7 +134,7 @@ def test_a_frame_keeps_empty_cells_and_words_for_a_missing_one_as_values_except_
     assert table.cells("y") == (None, "1", "2.5", "3")
     assert table.cells("z") == ("0.1",) * 4
     assert table_of(frame, read_as=ReadAs(missing="none")).cells("x") == ("NA", None, "b", None)
-    new = read_like(table_of(pd.DataFrame({"x": ["null", None]})), table.columns)
+    new = read_like(table_of(pd.DataFrame({"x": ["null", None]})), table.columns, {})
     assert new.cells("x") == ("null", None)
 
 

@@ -200,7 +200,7 @@ def predict(options: Namespace) -> Lines:
     directory = find_run(options.run_dir)
     reader = RunReader(directory)
     dataset = reader.dataset()
-    table = read_like(read_table(options.data, options), dataset.columns)
+    table = read_like(read_table(options.data, options), dataset.columns, dataset.cells)
     print("".join(f"note: {note}\n" for note in table.notes), end="", file=sys.stderr)
     rows = unlabelled_rows(table, dataset.inputs)
     asking = Asking(reader, rows)

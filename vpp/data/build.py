@@ -220,7 +220,7 @@ def build_dataset(
     beside = [column.name for column in parting if column.name not in used and not table.id_like(column.name)]
     if test_table is not None:
         require_columns(test_table, (*inputs, target), of=table.file)
-        tables.append(other := read_like(test_table, table.columns))
+        tables.append(other := read_like(test_table, table.columns, dict(zip(table.names, table.values, strict=True))))
         both = table.followed_by(other)
     if not (is_label := task == "classification"):
         check_numbers(tables[-1], target)

@@ -186,6 +186,12 @@ class Dataset:
         return (*self.train, *self.test, *self.calibration)
 
     @property
+    def cells(self) -> dict[str, tuple[str | None, ...]]:
+        """Distinct cells of each input on the labelled rows, in order."""
+        columns = zip(*([cell for _, cell in row.inputs] for row in self.labelled), strict=True)
+        return {name: tuple(dict.fromkeys(cells)) for name, cells in zip(self.inputs, columns, strict=True)}
+
+    @property
     def next_id(self) -> int:
         """Smallest id above those of all rows, of the file or added later."""
         used = [row.id for row in (*self.labelled, *self.unlabelled, *self.unused)]

@@ -174,13 +174,20 @@ def _lines(sheet: Any, name: str) -> dict[int, list[Any]]:
         sheet.reset_dimensions()
     lines: dict[int, list[Any]] = {}
     n_cells = 0
-    for number, values in enumerate(sheet.iter_rows(values_only=True), start=1):
-        n_cells += len(values)
+    for number, cells in enumerate(sheet.iter_rows(), start=1):
+        n_cells += len(cells)
         if n_cells > MAX_SHEET_CELLS or number > MAX_SHEET_CELLS:
             raise DataError(f"{name}: a sheet has more than {MAX_SHEET_CELLS:,} cells: keep a sample of its rows")
-        if any(value is not None and value != "" for value in values):
-            lines[number] = list(values)
+        if any(cell.value is not None and cell.value != "" for cell in cells):
+            lines[number] = list(map(_value, cells))
     return lines
+
+
+def _value(cell: Any) -> Any:
+    """Return a cell's value; a whole number with the zeros in front that its format shows."""
+    if type(cell.value) is int and set(form := cell.number_format) == {"0"}:
+        return str(cell.value).zfill(len(form))
+    return cell.value
 
 
 def _fill_merged(lines: dict[int, list[Any]], merged: Sequence[str]) -> str:

@@ -63,7 +63,7 @@ def _cell_sampler(seen: Sequence[str]) -> Callable[[np.random.Generator], Cell]:
 def answered_rows(table: Table, dataset: Dataset) -> tuple[Row, ...]:
     """Rows of a table with a target, as texts. Raises DataError if a column is missing or no row has a target."""
     require_columns(table, (*dataset.inputs, dataset.target), of="the data of the run")
-    table = read_like(table, dataset.columns)
+    table = read_like(table, dataset.columns, dataset.cells)
     answered = tuple(
         Row(id=row, inputs=table.row(row, dataset.inputs), target=target)
         for row, target in enumerate(table.cells(dataset.target))

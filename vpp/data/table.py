@@ -1,12 +1,12 @@
 """A table as read from a file, again with chosen kinds, or as the table of a run was read."""
 
 import hashlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from vpp.data.answers import quoted
+from vpp.data.answers import look_alike, quoted
 from vpp.data.columns import Cells, is_identifier, read_cell, read_columns
 from vpp.data.dataset import DETECT, Column, Kind, ReadAs, Row
 from vpp.data.descriptions import nearest
@@ -135,18 +135,21 @@ def with_kinds(table: Table, kinds: Mapping[str, Kind]) -> Table:
     return replace(table, columns=columns, values=values, column_notes=notes)
 
 
-def read_like(table: Table, columns: Sequence[Column]) -> Table:
+def read_like(table: Table, columns: Sequence[Column], seen: Mapping[str, Collection[str | None]]) -> Table:
     """Read the table again as `columns` were read: with their kinds, notation of numbers and labels.
 
-    Columns are matched by name. A cell of a column of numbers that is not a number stays as written; a note says so.
+    seen: their cells. Columns are matched by name. A category takes the spelling of the one that it looks like: Excel
+    writes TRUE for True. A cell of a column of numbers that is not a number stays as written. Notes say so.
     """
-    own, values, notes = list(table.columns), list(table.values), []
+    own, values, notes = list(table.columns), list(table.values), list[str]()
     known = {column.name: column for column in columns}
     for place, name in enumerate(table.names):
         if name not in known:
             continue
         column, texts = known[name], table.texts[place]
         read = {text: read_cell(text, column) for text in dict.fromkeys(texts)}
+        if column.kind == "category":
+            notes += _respell(name, read, set(filter(None, seen.get(name, ()))))
         cells = values[place] = tuple(map(read.__getitem__, texts))
         own[place] = replace(column, n_missing=cells.count(None), n_distinct=len({*cells} - {None}))
         wrong = [row for row, cell in enumerate(cells) if cell is not None and not is_number(cell)]
@@ -155,6 +158,19 @@ def read_like(table: Table, columns: Sequence[Column]) -> Table:
             others = f" ({len(wrong) - 1:,} more rows have such cells)" if len(wrong) > 1 else ""
             notes.append(f"column {name!r}: {first}{others}; such cells stay as written")
     return replace(table, columns=tuple(own), values=tuple(values), column_notes=tuple(notes))
+
+
+def _respell(name: str, read: dict[str, str | None], seen: Collection[str]) -> Iterator[str]:
+    """Spell cells as the ones seen that they look like; yield notes on the first such and on the first new one."""
+    others, spelling = [cell for cell in dict.fromkeys(read.values()) if cell and cell not in seen], dict[str, str]()
+    for group in look_alike((*seen, *others)):
+        known = [cell for cell in group if cell in seen]
+        spelling |= dict.fromkeys(group, known[0]) if len(known) == 1 else {}
+    read.update({text: spelling.get(cell, cell) for text, cell in read.items() if cell})
+    for cell in [cell for cell in others if cell in spelling][:1]:
+        yield f"column {name!r}: {quoted(cell)} is read as {quoted(spelling[cell])}, as the other rows spell it"
+    for cell in [cell for cell in others if seen and cell not in spelling][:1]:
+        yield f"column {name!r}: {quoted(cell)} is on none of the other rows"
 
 
 def require_columns(table: Table, names: Sequence[str], *, of: str) -> None:

@@ -148,7 +148,7 @@ class Posterior(_RunFiles):
     def ask(self, table: "Table | str | Path | pd.DataFrame") -> Answers:
         """Ask every particle about every row. Raises EndpointError, DataError for a missing column."""
         dataset = self._reader.dataset()
-        rows = unlabelled_rows(read_like(table_of(table), dataset.columns), dataset.inputs)
+        rows = unlabelled_rows(read_like(table_of(table), dataset.columns, dataset.cells), dataset.inputs)
         return ask_all(Asking(self._reader, rows))
 
     def predict(self, table: "Table | str | Path | pd.DataFrame") -> list[Value | None]:
