@@ -325,9 +325,9 @@ def caveats(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
 
 def _faults(usage: Usage, view: RunView) -> Iterator[str]:
     if usage.unparsable:
-        share = percent(usage.unparsable / max(1, usage.calls), decimals=1)
-        calls = counted(usage.calls, "call")
-        yield f"{integer(usage.unparsable)} of {calls} ({share}) gave answers that could not be read."
+        calls = usage.calls + usage.failed  # those refused are unreadable too
+        share = percent(usage.unparsable / max(1, calls), decimals=1)
+        yield f"{integer(usage.unparsable)} of {counted(calls, 'call')} ({share}) gave no answer that could be read."
     if n := usage.contradictory:
         odd = f"{counted(n, 'answer')} {'contradicts its' if n == 1 else 'contradict their'} own explanation"
         yield f"{odd}: the learner may not follow its own reading of a rule."
