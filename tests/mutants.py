@@ -212,7 +212,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("answers that a resume made void", "line.event.step != reader.view.total_steps", "False"),
     ),
     ("runs/spec.py", "tests/runs/test_store.py"): (
-        ("headers to any address", "own.headers if exact(endpoint.base_url) == home else ()", "own.headers"),
+        ("headers to any address", "own.headers if canonical(endpoint.base_url) == home else ()", "own.headers"),
     ),
     ("findings/comparison.py", "tests/findings/test_comparison.py"): (
         ("losses of rows in another order", "[losses[row.id] for row in one.rows]", "other.losses"),

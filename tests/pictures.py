@@ -92,7 +92,7 @@ def show_step(page: Page, step: int) -> None:
 def ask_row(page: Page) -> None:
     """Ask every particle about a row of the data."""
     page.get_by_text(ASKING).click()
-    choose(page, "Begin with a row of the data", "row 241 (test)")
+    choose(page, "Begin with a row of the data", "row 75 (test)")
     expect(page.get_by_label("year", exact=True)).not_to_have_value("")
     page.get_by_role("button", name="Ask about this row").click()
     page.get_by_label("what the hypotheses say").wait_for()

@@ -18,7 +18,7 @@ from pages.parts import blocks
 from vpp.cli import system
 from vpp.environment import Environment
 from vpp.errors import RunError, VppError
-from vpp.llm.gate import Gate, exact, is_loopback
+from vpp.llm.gate import Gate, canonical, is_loopback
 from vpp.runs.directory import RunDirectory
 from vpp.runs.spec import OPENAI, EndpointSpec, Keys, keys_for
 from vpp.runs.store import RunStore, User, check_runs
@@ -210,9 +210,9 @@ def ask_keys(endpoint: EndpointSpec) -> None:
     env = environment()
     if env.endpoint_fixed or endpoint.gguf:
         return
-    fields = {exact(endpoint.base_url): "Key, where the server wants one"}
+    fields = {canonical(endpoint.base_url): "Key, where the server wants one"}
     if endpoint.optimizer_base_url:
-        fields.setdefault(exact(endpoint.optimizer_base_url), "Key of the optimizer’s server")
+        fields.setdefault(canonical(endpoint.optimizer_base_url), "Key of the optimizer’s server")
     own = f" The environment’s key is for {env.base_url or OPENAI} alone." if env.api_key else ""
     about = f"Kept in this browser session only, never written to disk, and sent to this address alone.{own}"
     for address, label in fields.items():

@@ -82,9 +82,9 @@ def test_sides_are_those_of_a_vote_its_outcome_first_and_of_numbers_those_of_the
     labels: RunReader, tmp_path: Path
 ) -> None:
     of_labels = sides(on_test(labels)[8], inspected.LABEL_WEIGHTS)
-    assert [(side.name, side.slots, side.weight, side.speaker) for side in of_labels] == [
-        ("yes", (0, 2), pytest.approx(0.6), 0),
-        ("no", (1, 3), pytest.approx(0.4), 1),
+    assert [(side.name, side.slots, side.weight) for side in of_labels] == [
+        ("yes", (0, 2), pytest.approx(0.6)),
+        ("no", (1, 3), pytest.approx(0.4)),
     ]
 
     found = on_test(inspected.numbers(tmp_path / "numbers"))

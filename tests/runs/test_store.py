@@ -18,7 +18,7 @@ from vpp.environment import Environment
 from vpp.errors import InputError, RunError, RunLocked
 from vpp.findings.asking import read_trial
 from vpp.findings.points import points, reject_option
-from vpp.llm.gate import exact
+from vpp.llm.gate import canonical
 from vpp.runs.directory import Heartbeat, RunDirectory, run_id
 from vpp.runs.journal import RunReader, Snapshot
 from vpp.runs.preparation import Preparation
@@ -188,7 +188,7 @@ def at(base_url: str, optimizer_base_url: str = "") -> EndpointSpec:
 
 
 HOME, BIG = {"OPENAI_BASE_URL": "https://llm.lab.org/v1"}, {"VPP_OPTIMIZER_BASE_URL": "https://big.lab.org/v1"}
-TYPED = {exact("https://mine.org/v1"): "sk-mine", exact("https://api.openai.com/v1"): ""}
+TYPED = {canonical("https://mine.org/v1"): "sk-mine", canonical("https://api.openai.com/v1"): ""}
 OTHERS = (
     *("https://evil.org/v1", "http://llm.lab.org/v1", "https://llm.lab.org:8443/v1", "https://llm.lab.org"),
     *("https://llm.lab.org/v1/x", "https://llm.lab.org/v1/..%2fadmin", "https://llm.lab.org:x/v1"),

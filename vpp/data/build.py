@@ -293,7 +293,10 @@ def build_dataset(
 
 
 def _check_classes(classes: Sequence[str], targets: Sequence[str | None], tables: Sequence[Table], target: str) -> None:
-    """Raises DataError if labels are indistinguishable in answers, or if a test file has other labels or too many."""
+    """Raises DataError if labels are indistinguishable in answers, or if a test file shares none or brings too many.
+
+    targets: of the first file, then of the test file.
+    """
     check_readable(classes, target)
     n = tables[0].n_rows
     own, of_test = set(targets[:n]), set(targets[n:] or targets)

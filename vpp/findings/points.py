@@ -211,11 +211,6 @@ class Side:
     """Those with positive weight, heaviest first."""
     weight: float
 
-    @property
-    def speaker(self) -> int:
-        """The heaviest, whose words are shown for the side."""
-        return self.slots[0]
-
 
 def sides(point: Point, weights: Sequence[float]) -> tuple[Side, ...]:
     """Group the particles by their answer to a row, the heaviest side first, as in the vote."""

@@ -15,6 +15,7 @@ from vpp.findings.baselines import MODEL_NAMES
 from vpp.findings.points import (
     SURE,
     Point,
+    Side,
     evaluated_points,
     holds_truth,
     is_unknown,
@@ -232,13 +233,13 @@ def rivals_of(
     why: Callable[[int], str],
     branch: Callable[[int], str] = lambda slot: "",
 ) -> Iterator[Rivals | Note]:
-    """Yield a side for each label, or for numbers above, at and below the mean; and why the others have no answer.
+    """Yield the sides as one block, each in the words of its heaviest text; then a note on weight without an answer.
 
     texts, why, branch: by slot.
     """
     rivals, measure = [], "weight" if is_weighted else "hypotheses"
     for side in sides(point, point.weights):
-        slot = side.speaker
+        slot = _heaviest_text(side, point, texts)
         rivals.append(
             Rival(
                 answer=side.name if point.is_label else f"{value_of(point.votes[slot], decimals)}, {side.name}",
@@ -253,6 +254,15 @@ def rivals_of(
     if silent := [slot for slot, vote in enumerate(point.votes) if vote is None and point.weights[slot] > 0]:
         share = percent(min(1.0, math.fsum(point.weights[slot] for slot in silent)))
         yield Note(f"{share} of the {measure} gave no readable answer: {why(silent[0]) or 'its program fails here'}.")
+
+
+def _heaviest_text(side: Side, point: Point, texts: Sequence[str]) -> int:
+    """Return a slot of the side's heaviest text, its copies together; the shortest of equally heavy ones."""
+
+    def weight(text: str) -> float:
+        return round(math.fsum(point.weights[slot] for slot in side.slots if texts[slot] == text), 9)
+
+    return min(side.slots, key=lambda slot: (-weight(texts[slot]), len(texts[slot])))
 
 
 def share_note(point: Point) -> str:

@@ -21,7 +21,7 @@ _ADDRESS = re.compile(
 )
 
 
-def exact(base_url: str) -> str:
+def canonical(base_url: str) -> str:
     """Return the one spelling of an address: two are the same server and path if these are equal; empty if none is."""
     if not (parts := _ADDRESS.fullmatch(base_url.strip())):
         return ""
@@ -41,9 +41,9 @@ def checked_address(base_url: str) -> str:
     plain = address.partition("?api-version=")[0]
     if "@" in plain.partition("//")[2].partition("/")[0] or {"?", "#"} & set(plain):
         raise InputError("the endpoint's address holds a user name or password, or a query: give it as the API key")
-    if not exact(address):
-        missing = f"http://{address}" if "/" in address else f"http://{address}/v1"
-        example = missing if exact(missing) and "://" not in address else "http://host:port/v1"
+    if not canonical(address):
+        complete = f"http://{address}" if "/" in address else f"http://{address}/v1"
+        example = complete if canonical(complete) and "://" not in address else "http://host:port/v1"
         raise InputError(f"the endpoint's address {address[:200]!r} is incomplete: write it as {example[:200]}")
     return address
 
@@ -119,7 +119,7 @@ class Gate:
     def check(self, base_url: str, model: str = "") -> None:
         """Raise InputError if the server or the model may not be asked."""
         address = checked_address(base_url)
-        if self.servers is not None and exact(address) not in map(exact, self.servers):
+        if self.servers is not None and canonical(address) not in map(canonical, self.servers):
             others = "one that its owner has listed" if self.servers else "the built-in demo model"
             raise InputError(
                 f"{address[:200]} is not among the endpoints that may be asked here: take {others}, or ask the owner "

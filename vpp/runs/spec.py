@@ -11,7 +11,7 @@ from pydantic_core import PydanticSerializationError
 
 from vpp.environment import Environment
 from vpp.errors import InputError
-from vpp.llm.gate import Gate, Headers, exact, headers_of
+from vpp.llm.gate import Gate, Headers, canonical, headers_of
 from vpp.llm.limits import DEFAULT_CONCURRENCY, FREE, NO_CAP, Cap, Price
 from vpp.llm.templates import Role
 from vpp.settings import Config
@@ -210,14 +210,14 @@ def keys_for(endpoint: EndpointSpec, *, typed: Mapping[str, str], own: Keys, env
     """
     if endpoint.is_started_here:
         return replace(own, learner=None, optimizer=None, headers=())
-    home = exact(environment.base_url or OPENAI)
+    home = canonical(environment.base_url or OPENAI)
     keys = {address: key for address, key in typed.items() if key}
     learners = {home: own.learner, **keys}
-    second = {exact(environment.optimizer_base_url or home): own.optimizer} if own.optimizer else {}
+    second = {canonical(environment.optimizer_base_url or home): own.optimizer} if own.optimizer else {}
     optimizers = {home: own.learner, **second, **keys}
     return replace(
         own,
-        learner=learners.get(exact(endpoint.base_url)),
-        headers=own.headers if exact(endpoint.base_url) == home else (),
-        optimizer=optimizers.get(exact(endpoint.optimizer_base_url or endpoint.base_url)),
+        learner=learners.get(canonical(endpoint.base_url)),
+        headers=own.headers if canonical(endpoint.base_url) == home else (),
+        optimizer=optimizers.get(canonical(endpoint.optimizer_base_url or endpoint.base_url)),
     )
