@@ -39,7 +39,7 @@ from vpp.runs.preparation import continue_run
 from vpp.show import markup
 from vpp.show.blocks import Heading, Note, Say
 from vpp.show.markup import html, markdown_text
-from vpp.show.words import counted, integer, seconds, value_text
+from vpp.show.words import capitalised, counted, integer, seconds, value_text
 from vpp.trials import TrialAsking
 
 AT_ONCE_S = 1.0  # seconds that a page waits for answers before it shows their progress
@@ -114,13 +114,19 @@ def model_words(run: OpenRun) -> str:
     return "the demo model" if endpoint.is_demo else endpoint.model
 
 
-def calls_of(run: OpenRun, n_rows: int) -> int:
-    return run.now().view.n_unique * run.snapshot.spec.config.learner_samples * n_rows
-
-
 def plan_words(run: OpenRun, n_rows: int) -> str:
-    calls = calls_of(run, n_rows)
-    return f"{counted(calls, 'call')} to {model_words(run)}"
+    """Return what rows cost: hypotheses without a program are asked about each; programs only ask about texts."""
+    config, translations = run.snapshot.spec.config, run.reader.read_answers().translations
+    codes = {
+        each.hypothesis: translations[each.hypothesis].code
+        for each in run.now().view.population
+        if config.has_programs and each.hypothesis in translations
+    }
+    calls = config.learner_samples * n_rows * (run.now().view.n_unique - sum(map(bool, codes.values())))
+    if calls:
+        return f"{counted(calls, 'call')} to {model_words(run)}"
+    has_questions = any("ask(" in code for code in codes.values() if code)
+    return f"calls to {model_words(run)} about texts alone" if has_questions else "no calls: programs answer"
 
 
 # New rows: one, or those of a table
@@ -193,7 +199,9 @@ def row_form(job: Job, fields: Sequence[Field]) -> tuple[list[str | None], bool]
         left, right = st.columns([1, 3], vertical_alignment="center")
         is_off = not allowed or job.is_running
         is_pressed = left.form_submit_button("Ask about this row", type="primary", width="stretch", disabled=is_off)
-        right.html(markup.block(markup.caption(f"{plan_words(run, 1)}. A field left empty is a missing value.")))
+        right.html(
+            markup.block(markup.caption(f"{capitalised(plan_words(run, 1))}. A field left empty is a missing value."))
+        )
     return cells, is_pressed
 
 
@@ -270,7 +278,7 @@ def ask_table(job: Job) -> None:
         return
     if file and table and rows:
         allowed, label = job.consent(), f"Ask about {counted(len(rows), 'row')}"
-        words, key = f"{plan_words(run, len(rows))}.", "posterior.ask.table"
+        words, key = f"{capitalised(plan_words(run, len(rows)))}.", "posterior.ask.table"
         if blocks.beside(words).button(label, key=key, type="primary", width="stretch", disabled=not allowed):
             st.session_state[_key(run, "file")] = file.name
             st.session_state[_key(run, "beside")] = other_columns(table, dataset.inputs)
@@ -420,9 +428,8 @@ def ask_for_labels(run: OpenRun, job: Job) -> None:
     blocks.draw(Note(words))
     if not rows:
         return
-    allowed, calls = job.consent(), calls_of(run, len(rows))
-    words = f"Ask about {counted(len(rows), 'row')}: {counted(calls, 'call')}"
-    if st.button(words, key="disagreement.settle.ask", disabled=not allowed, help=f"to {model_words(run)}"):
+    allowed, words = job.consent(), f"Ask about {counted(len(rows), 'row')}: {plan_words(run, len(rows))}"
+    if st.button(words, key="disagreement.settle.ask", disabled=not allowed):
         st.session_state[_label_key(run, "draw")] = draws + 1
         job.ask_rows(rows)
         st.rerun()
