@@ -94,6 +94,14 @@ def test_a_test_file_gives_the_test_rows():
     assert p.notes[-2:] == (whence, "column 'y': 'c' is on none of the other rows")
 
 
+def test_rare_and_untested_labels_are_noted():
+    table = read("x,y\n" + "".join(f"{x},{'no' if x % 20 else 'yes'}\n" for x in range(60)), "t.csv")
+    rare, *_ = build_dataset(table, target="y", split=SplitPlan(is_whole=True)).provenance.notes
+    assert rare == "label 'yes' has 3 of 60 training rows: always predicting 'no' would be right on 95\u00a0%"
+    notes = build_dataset(table, target="y", test_table=read("x,y\n70,no\n71,no\n", "u.csv")).provenance.notes
+    assert "no test row has the label 'yes', so the accuracy on such rows is unknown" in notes
+
+
 def test_rows_that_repeat_another_are_counted():
     table, tested = read("x,z,y\n1,p,a\n1,q,a\n2,p,b\n3,p,b\n1.0,p,a\n1,q,b\n"), read("x,z,y\n2,p,b\n9,p,a\n", "t.csv")
     copies, labels = build_dataset(table, target="y", test_table=tested).provenance.notes[:2]

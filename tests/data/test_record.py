@@ -124,7 +124,12 @@ def test_descriptions_come_back_from_a_runs_record_and_leave_no_trace_without_th
 
 
 @pytest.mark.parametrize(
-    "text", ['column,description\nx1,"a, b"\n\nlabel:yes,ill\n', "Column;Description\nx1;a, b\nlabel:yes;ill"]
+    "text",
+    [
+        'column,description\nx1,"a, b"\n\nlabel:yes,ill\n',
+        "Column;Description\nx1;a, b\nlabel:yes;ill",
+        'column,description\rx1,"a, b"\rlabel:yes,ill\r',
+    ],
 )
 def test_a_file_beside_the_table_is_a_csv(text: str) -> None:
     given = checked(text, name="heart.columns.csv", columns=HEART.names, cells=HEART.cells("num"))

@@ -67,6 +67,7 @@ CIRCLES = [
     "The decision boundary is a circle. Output 1 if the distance from (0, 0) to (x1, x2) is below 0.615; else 0.",
     "Output 1 if x1^2 + x2^2 <= 0.378, and 0 otherwise.",
     "Output 0 if √(x1**2 + x2**2) > 0.615, otherwise output 1.",
+    "0 if √(x1**2 + x2**2) > 0.615, otherwise 1.",
 ]
 
 
@@ -86,6 +87,7 @@ CONDITIONS = [
     ("the average of the first three integers is 1", {"1 1 1 5": "1", "1 1 2 2": "0"}),
     ("the integers are in ascending order", {"1 2 2 3": "1", "2 1 3 4": "0"}),
     ("b, c and d are not in ascending order", {"1 3 2 3": "1", "2 1 3 4": "0"}),
+    ("the sequence is a palindrome", {"1 2 2 1": "1", "1 2 2 3": "0"}),
     ("the integers are all different", {"1 2 3 4": "1", "1 2 3 1": "0"}),
     ("the sequence contains a repeated integer", {"1 2 3 4": "0", "1 2 3 1": "1"}),
     ("the first integer is greater than the last integer", {"5 0 0 4": "1", "4 0 0 4": "0"}),

@@ -24,6 +24,7 @@ from tests.reporting import builders
 from vpp.data.columns import read_cell
 from vpp.data.dataset import Column, Dataset, Row
 from vpp.data.numbers import Notation
+from vpp.data.text import clean
 from vpp.errors import InputError
 from vpp.events import RunFinished, RunStarted
 from vpp.findings.points import points, reject_option
@@ -211,12 +212,13 @@ def test_a_cell_has_the_value_that_the_product_gives_it(run_named: Any, tmp_path
 
     marks = st.text(st.sampled_from("0123456789.,-–−+ e€%()[];'\u202f\u2009NAne?"), max_size=12)
     usual = st.sampled_from(["1.234,50 €", "(1.234 €)", "€ 5", "12,5", "1 234,5", "1,5e3 €", "None", "NA", "3-4-5"])
+    unseen = st.sampled_from(["a\u00a0b", "\u200b5", "1\u00a0234"])
     bodies = st.from_regex(r"-?[0-9]{1,3}(\.[0-9]{3})*(,[0-9]+)?( ?€)?", fullmatch=True)
 
-    @given(text=marks | usual | bodies | st.text(max_size=9))
+    @given(text=marks | usual | unseen | bodies | st.text(max_size=9))
     def check(text: str) -> None:
         for alias, argument in columns.arguments.items():
-            cell = read_cell(text, by_name[argument.name])
+            cell = read_cell(clean(text), by_name[argument.name])
             assert own["cell_of"](text, own["COLUMNS"][alias]) == cell_value(cell, argument.type)
 
     check()

@@ -324,21 +324,31 @@ def _unused(pool: Pool, parts: Split, split: SplitPlan) -> list[int]:
     return _at_most(list(compress(pool.ids, is_free)), seed=split.seed, purpose="unused")
 
 
+RARE_SHARE = 0.1
+RARE_ROWS = 5
+"""A label with fewer training rows, or a smaller share, is rare if the commonest label has twice as many."""
 NAMED = 5
 
 
 def _label_notes(train: Sequence[Row], test: Sequence[Row], labels: Sequence[str]) -> Iterator[str]:
-    """Warn about labels without training rows, similar ones, and training targets that are all equal.
+    """Warn about labels without training or test rows, rare and similar ones, and training targets that are all equal.
 
     labels: labels of all rows with a target; empty for regression.
     """
-    trained = {row.target for row in train}
+    trained, tested = (Counter(row.target for row in rows) for rows in (train, test))
     if not labels and len(trained) == 1:
         yield f"every training row has the target {train[0].target}: there is nothing to learn from them"
     if unseen := [label for label in labels if label not in trained]:
-        n = sum(row.target in unseen for row in test)
+        n = sum(tested[label] for label in unseen)
         rows = f"{counted(n, 'test row')} with {'it' if len(unseen) == 1 else 'them'} can hardly be predicted"
         yield f"no training row has {_listed(unseen)}" + (f": {rows}" if n else "")
+    if labels:
+        (common, most), *_, (rare, n) = trained.most_common(1) + trained.most_common()
+        if (n < RARE_ROWS or n < RARE_SHARE * len(train)) and 2 * n <= most:
+            right = f"always predicting {quoted(str(common))} would be right on {round(100 * most / len(train))}\u00a0%"
+            yield f"label {quoted(str(rare))} has {n:,} of {counted(len(train), 'training row')}: {right}"
+    if untested := [label for label in labels if test and label in trained and label not in tested]:
+        yield f"no test row has {_listed(untested)}, so the accuracy on such rows is unknown"
     if alike := "; ".join(" and ".join(map(quoted, group)) for group in look_alike(labels)[:3]):
         yield f"similar labels count only if an answer spells them exactly: {alike}"
 

@@ -113,7 +113,9 @@ def checked(text: str, *, name: str, columns: Sequence[str], cells: Sequence[str
     cells: those of the target. Raises InputError, which names the file, for what is no description of the table.
     """
     delimiter = ";" if text.lower().startswith("column;") else ","
-    head, *lines = [line for line in csv.reader(io.StringIO(text), delimiter=delimiter) if any(line)] or [[]]
+    head, *lines = [line for line in csv.reader(io.StringIO(text, newline=None), delimiter=delimiter) if any(line)] or [
+        []
+    ]
     if [cell.strip().lower() for cell in head] != HEAD:
         raise InputError(f"{name} does not begin with the line {','.join(HEAD)}: add it, or rename the file")
     for number, line in enumerate(lines, 2):

@@ -35,6 +35,7 @@ _SAMPLE_BYTES = 32_768
 """Bytes of the lines beyond ASCII that the guess of an encoding reads."""
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")
 _END_MARKS = "\0\x1a"
+_ENDS = f"{_END_MARKS} \t\r\n"
 """Marks of DOS for the end of a file."""
 NO_TEXT = re.compile("[\0\ud800-\udfff]")
 """Characters that no cell may hold; utf-7 and unicode_escape can spell a lone surrogate."""
@@ -70,7 +71,7 @@ def decode(content: bytes, *, name: str, encoding: str | None = None) -> tuple[s
             raise _no_text(name, encoding_name(codec), line) from None
         text, codec = _guess(content, name, line)
         notes.append(f"not UTF-8: read as {encoding_name(codec)}; if letters look wrong, choose another encoding")
-    end = len(text.rstrip(f"{_END_MARKS} \t\r\n"))
+    end = len(text.rstrip(_ENDS))
     if mark := next((character for character in text[end:] if character in _END_MARKS), ""):
         notes.append(f"the control character 0x{ord(mark):02x} at the end was not read")
         text = text[: text.index(mark, end)]
@@ -107,7 +108,7 @@ def _guess(content: bytes, name: str, line: int) -> tuple[str, str]:
     codec = matches[0].encoding if is_sure and "cp1252" not in plausible else "cp1252"
     with suppress(UnicodeDecodeError):
         text = content.decode(codec)
-        if not _CONTROL.search(text.rstrip(_END_MARKS)):  # nearly any binary file decodes in a one-byte encoding
+        if not _CONTROL.search(text.rstrip(_ENDS)):  # nearly any binary file decodes in a one-byte encoding
             return text, codec
     raise _no_text(name, "UTF-8, UTF-16 or Windows-1252", line)
 

@@ -33,7 +33,7 @@ _CLAUSES = _wordings(
     ("(?:the )?(?:class )?→(?:(?: class)? →)*", "→"),
     (r"(?:[,;] )?(?:and|or) (?:→ )?(\S+) otherwise$", r"otherwise \1"),
 )  # fmt: skip
-_CLAUSE = re.compile(r"if (.+?)(?: ,)? → (.+)|→ (.+?)(?: ,)? if (.+)|(.+)")
+_CLAUSE = re.compile(r"if (.+?)(?: ,)? → (.+)|(?:→ )?(\S.*?)(?: ,)? if (.+)|(.+)")
 _NUMERALS = re.findall(r"\w+", "zero one two three four five six seven eight nine ten")
 _D, _REST = r"(\d[\d.]*)", r"((?:(?!and |or |, )\S+ ?)+)"
 _LIST = r"(number|(?:X\d+(?: , | and | or )?)+)"
@@ -106,7 +106,7 @@ _CONDITIONAL = re.compile(r"\b(if|when|otherwise|else|unless|except|only)\b", re
 _NUMBER = r"[1-9]\d{0,2}(?:,\d{3})+(?![\d,])(?:\.\d+)?|(?:\d+(?:\.\d+)?|\.\d+)(?:e[+-]?\d+)?"
 _NO_TEXT = re.compile(
     r"(?:^|\s)(?:B\d+|and|or|nor|neither|otherwise|if|unless|because|while|is|but|not|only|in|of|to|than|at|by|with|as|that"
-    r"|from|about|greater|less|even|odd|all|contains|has)(?!\S)"
+    r"|from|about|greater|less|even|odd|all|contains|has|palindrome)(?!\S)"
 )
 """Words that no category without quotes holds, so that a wording which cannot be read is no category."""
 
