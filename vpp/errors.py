@@ -43,10 +43,10 @@ class EndpointRefused(EndpointError):
 class PromptRefused(EndpointRefused):
     """The server answers no to this prompt, by a filter for example; it may answer others."""
 
-    def __init__(self, message: str, *, words: str = "") -> None:
-        """words: the reason alone, without the server's address."""
+    def __init__(self, message: str, *, words: str = "", kind: str = "") -> None:
+        """words: the reason alone, without the server's address. kind: that by which it is counted."""
         super().__init__(message)
-        self.words = words or message
+        self.words, self.kind = words or message, kind
 
 
 class EndpointUnreachable(EndpointError):

@@ -15,6 +15,7 @@ then    what must happen:
 
 import asyncio
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ import pytest
 from vpp.errors import EndpointRefused, EndpointUnreachable, PromptRefused
 from vpp.events import Usage
 from vpp.inference.ahead import together
+from vpp.llm import protocol
 from vpp.llm.answers import letter_shares
 from vpp.llm.endpoint import Endpoint
 
@@ -147,6 +149,43 @@ async def test_a_firewall_that_bans_every_call_after_some_answers_ends_a_run() -
         ):
             await together(learner.predict(f"{RULE} {n}", PARITY.train) for n in range(400))
         assert 512 < len(stub.requests) <= 1_201
+
+
+async def test_a_filter_that_withholds_every_row_of_one_hypothesis_ends_no_run() -> None:
+    async with learner_of(chat(), FILTER) as (learner, _, _):
+        await learner.predict(RULE, PARITY.train[:1])
+        asked = together(learner.predict(f"{RULE} {n}", PARITY.train[:1]) for n in range(600))
+        assert {prediction.value for (prediction,) in await asked} == {None}
+
+
+async def test_a_field_of_the_persons_own_that_is_refused_is_asked_for_once() -> None:
+    refused = refusal(400, "Unrecognized request argument supplied: chat_template_kwargs")
+    async with endpoint_of(script(refused), body='{"chat_template_kwargs": {}}') as (endpoint, stub):
+        with pytest.raises(PromptRefused, match="chat_template_kwargs"):
+            await ask(endpoint)
+        assert len(stub.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "sent", "words", "is_fine", "end"),
+    [
+        ("temperature", (1.3, 1.0, 0.7), "must be less than 1", lambda value: value < 1, (0.99, 0.99, 0.7)),
+        ("temperature", (1.3, 0.0), "must be in (0, 1)", lambda value: 0 < value < 1, (0.99, 0.01)),
+        ("top_logprobs", (20, 5), "1 validation error: no extra inputs", lambda _: False, (None, None)),
+    ],
+)
+def test_a_value_moves_until_the_server_takes_it_or_the_field_goes(
+    name: str, sent: tuple[float, ...], words: str, is_fine: Callable[[float], bool], end: tuple[float | None, ...]
+) -> None:
+    refused: protocol.Refused = {}
+    for first, last in zip(sent, end, strict=True):
+        for _ in range(10):
+            fields = protocol.accepted_fields({name: first}, refused)
+            if name not in fields or is_fine(fields[name]):
+                break
+            moved = protocol.nearest_value(fields[name], words, protocol.MOVED[name])
+            protocol.note_refused(refused, {name: moved}, fields)
+        assert fields.get(name) == last
 
 
 async def test_a_model_whose_first_answers_all_cannot_be_read_ends_a_run_with_its_words_and_what_to_change() -> None:

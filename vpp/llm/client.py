@@ -53,7 +53,11 @@ class Client:
         given = {name.lower() for name, _ in headers}
         sent = [(n, text) for n, text in usual if not n.lower().startswith(TELEMETRY) and n.lower() not in given]
         self._session = aiohttp.ClientSession(
-            headers=[*((name, text) for name, text in sent if isinstance(text, str)), *headers],
+            headers=[
+                ("Accept-Encoding", "gzip"),
+                *((name, text) for name, text in sent if isinstance(text, str)),
+                *headers,
+            ],
             auto_decompress=False,
             timeout=aiohttp.ClientTimeout(sock_connect=CONNECT_TIMEOUT_S),
             cookie_jar=aiohttp.DummyCookieJar(),

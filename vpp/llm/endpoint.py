@@ -195,7 +195,7 @@ class Endpoint:
         if failure.refuses == "server" or (failure.kind == protocol.STOPPED and not self._successes):
             return EndpointRefused(message)
         if failure.refuses == "prompt" or (others_succeed and tries > 1):
-            return PromptRefused(message, words=words)
+            return PromptRefused(message, words=words, kind=failure.kind)
         return EndpointUnreachable(message)
 
     async def _attempt(self, messages: Messages, options: dict[str, Any]) -> Completion:
@@ -263,8 +263,9 @@ class Endpoint:
                 raise Failure(protocol.LATE, words, "give it more time, or ask it for less at once") from None
             address, proxy = self.server.base_url, self._client.proxy
             raise protocol.connection_failure(error, base_url=address, proxy=proxy) from None
+        own = {name: value for name, value in (body or {}).items() if name not in self._more}  # the rest is a person's
         secrets = (self.server.api_key, *(value for _, value in self.server.headers))
-        return protocol.read_reply(reply.status, reply.headers, protocol.without(reply.body, secrets), body or {})
+        return protocol.read_reply(reply.status, reply.headers, protocol.without(reply.body, secrets), own)
 
 
 def is_cut(messages: Messages, completion: Completion) -> bool:

@@ -14,7 +14,7 @@ from vpp.events import hypothesis_id
 from vpp.llm import answers
 from vpp.llm.limits import Counters
 from vpp.llm.prompts import LearnerPrompts, question
-from vpp.llm.protocol import FIX_MODEL, FIX_THOUGHTS, Completion
+from vpp.llm.protocol import FIX_MODEL, FIX_THOUGHTS, OF_PROMPT, PROMPT_BLOCKED, Completion
 from vpp.llm.templates import Message, Messages
 from vpp.problem import Prediction, Proposal
 from vpp.runtime import cancel
@@ -71,7 +71,8 @@ class RoleChat:
             return completion
         except PromptRefused as refusal:
             self.counters.add(unparsable=1)
-            self._count_in_vain(str(refusal), LEAST_EMPTY)
+            if not self.has_read or refusal.kind == OF_PROMPT[PROMPT_BLOCKED]:  # not one hypothesis under a filter
+                self._count_in_vain(str(refusal), LEAST_EMPTY)
             return Completion(text="", refusal=refusal.words)
         finally:
             self._in_flight -= 1

@@ -424,7 +424,7 @@ def connection_failure(error: BaseException, *, base_url: str, proxy: str | None
 
 
 def _without_password(address: str) -> str:
-    return re.sub(r"//[^/@]*@", "//", address)
+    return re.sub(r"//[^/]*@", "//", address)
 
 
 # --- structured answers ---------------------------------------------------------------------------------------------
@@ -508,14 +508,21 @@ def refused_fields(complaint: Complaint, sent: Mapping[str, Any]) -> dict[str, f
     return {name: nearest_value(sent[name], complaint.words, MOVED[name]) if name in MOVED else None for name in named}
 
 
+MOST_MOVES = 24
+"""Values of a field that a server may refuse, before it gets none: temperatures are many."""
+
+
 def note_refused(refused: Refused, fields: Mapping[str, float | None], sent: Mapping[str, Any]) -> None:
     """Add to the refused fields those of one more request."""
     for name, value in fields.items():
-        values = refused.setdefault(name, {})
-        if values is None or value is None or value in values or len(values) == 8:  # it moved in vain
+        values, was = refused.setdefault(name, {}), sent[name]
+        moved = end = None if values is None or value is None else type(was)(value)
+        while values and end in values:
+            end = values[end]
+        if values is None or moved is None or end == was or len(values) == MOST_MOVES:  # it moved in vain
             refused[name] = None
         else:
-            values[sent[name]] = type(sent[name])(value)
+            values[was] = moved
 
 
 def accepted_fields(options: Mapping[str, Any], refused: Refused) -> dict[str, Any]:

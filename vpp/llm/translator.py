@@ -108,7 +108,8 @@ class ProgramLearner:
             answer = await self._ask(messages, max_tokens=tokens)
             code, fault = await self._code_of(answer, is_last=attempt == ASKS)
             is_final = fault in ("", NO_PROGRAM, answer.refusal)
-            self._chat.judge(answer, None if is_final else fault, is_usable=self.falls_back)
+            reason = None if fault in ("", NO_PROGRAM) else fault
+            self._chat.judge(answer, reason, is_usable=self.falls_back)
             if is_final:
                 break
             said = {"role": "assistant", "content": answer.text.strip()[:REPEATED_LIMIT] or "(empty)"}
