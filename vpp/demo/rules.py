@@ -263,7 +263,7 @@ def node(words: str, *parts: Part | float) -> Part:
     needs = tuple(dict.fromkeys(need for one in some for need in one.needs))
     if words == NOT:
         opposite = denial(some[0].phrase)
-        text = _said(opposite, some[0].parts) if opposite else f"not ({some[0].words})"
+        text = _sentence(opposite, some[0].parts) if opposite else f"not ({some[0].words})"
         return Part("C", text, f"not ({some[0].test})", (), phrase.binds, None, words, some)
     if words == ONE_OF:
         code = _membership(*some)
@@ -276,7 +276,7 @@ def node(words: str, *parts: Part | float) -> Part:
         codes = [one.code.replace("{it}", it) for one in some]
         code = phrase.code.format(*_in_brackets(phrase, codes, some), it="{it}")
     needs = () if words == ABSENT else needs
-    return Part(phrase.gives, _said(words, some), code, needs, phrase.binds, None, words, some)
+    return Part(phrase.gives, _sentence(words, some), code, needs, phrase.binds, None, words, some)
 
 
 def _membership(it: Part, some: Part) -> str:
@@ -291,7 +291,7 @@ def _membership(it: Part, some: Part) -> str:
     return f"{code} in ({', '.join(texts)})" if texts else "False"
 
 
-def _said(words: str, parts: Sequence[Part]) -> str:
+def _sentence(words: str, parts: Sequence[Part]) -> str:
     texts = _in_brackets(PHRASES.get(words, PHRASES[IS]), [one.words for one in parts], parts)
     return SLOT.sub("{}", words).format(*texts).replace(" among the numbers", "")
 
