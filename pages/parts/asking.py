@@ -429,7 +429,7 @@ def ask_for_labels(run: OpenRun, job: Job) -> None:
     if not rows:
         return
     allowed, words = job.consent(), f"Ask about {counted(len(rows), 'row')}: {plan_words(run, len(rows))}"
-    if st.button(words, key="disagreement.settle.ask", disabled=not allowed):
+    if st.button(markup.markdown_text(words), key="disagreement.settle.ask", disabled=not allowed):
         st.session_state[_label_key(run, "draw")] = draws + 1
         job.ask_rows(rows)
         st.rerun()

@@ -17,6 +17,8 @@ from vpp.show.words import seconds
 
 T = TypeVar("T")
 POLL_S = 0.1
+STOPPING_S = 5.0
+"""Longest wait for the calls in flight to end after an interrupt."""
 
 
 class StatusLine:
@@ -101,7 +103,7 @@ def ask(asking: Questions[T], *, has_bar: bool | None = None) -> T:
             while not job.wait(POLL_S):
                 bar.update(asking.done - bar.n)
         except KeyboardInterrupt:
-            job.stop()
+            job.stop(wait_s=STOPPING_S)
             raise
     result: T = job.result()
     return result

@@ -440,9 +440,14 @@ class Background(Generic[Q]):
     """Questions asked in another thread; `asking` holds the answers so far."""
 
     def __init__(self, asking: Q, *, keys: Keys, cache_dir: Path) -> None:
-        self.asking, self._began_at = asking, time.monotonic()
-        going = asking.go(keys=keys, cache_dir=cache_dir)
-        self._future: futures.Future[Any] = asyncio.run_coroutine_threadsafe(going, background_loop())
+        self.asking, self._began_at, self._end = asking, time.monotonic(), threading.Event()
+        self._future = asyncio.run_coroutine_threadsafe(self._go(keys, cache_dir), background_loop())
+
+    async def _go(self, keys: Keys, cache_dir: Path) -> Any:
+        try:
+            return await self.asking.go(keys=keys, cache_dir=cache_dir)
+        finally:
+            self._end.set()
 
     @property
     def is_running(self) -> bool:
@@ -469,9 +474,10 @@ class Background(Generic[Q]):
         """Return what the questions gave. Raises the error that ended them."""
         return self._future.result()
 
-    def stop(self) -> None:
-        """Cancel the calls in flight and keep the answers; no effect once it has ended."""
+    def stop(self, *, wait_s: float = 0) -> None:
+        """Cancel the calls in flight, wait for their ends and keep the answers; no effect once it has ended."""
         self._future.cancel()
+        self._end.wait(wait_s)
 
     def wait(self, timeout_s: float) -> bool:
         futures.wait([self._future], timeout_s)
