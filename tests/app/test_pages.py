@@ -157,9 +157,14 @@ def ask_and_open(page: Page, _: Folder) -> None:
     labels = page.get_by_test_id("stForm").get_by_test_id("stWidgetLabel").all_inner_texts()
     assert [label.replace("\N{WORD JOINER}", "").strip().startswith(seen(f"column-{kind}"))
             for label, kind in zip(labels, ("number", "category", "text"), strict=True)] == [True] * 3  # fmt: skip
-    page.get_by_role("button", name="Ask about this row").click()
-    page.get_by_label("what the hypotheses say").wait_for()
+    page.wait_for_function(SETTLED)
+    for _ in range(3):  # a page that is drawn anew at that moment can lose a press
+        page.get_by_role("button", name="Ask about this row").click()
+        with suppress(TimeoutError):
+            page.get_by_label("what the hypotheses say").wait_for(timeout=20_000)
+            break
     settle(page)
+    expect(page.get_by_label("what the hypotheses say")).to_be_visible()
     page.locator(".card [data-fold=history] summary").first.press("Enter")
     page.locator(".vpp .way").first.wait_for()
     page.locator(".ledger summary").first.press("Enter")
