@@ -291,8 +291,8 @@ def ask_table(job: Job) -> None:
 
 
 @st.cache_data(max_entries=4, show_spinner=False)
-def _read(content: bytes, name: str, columns: tuple[Column, ...], seen: dict[str, tuple[str | None, ...]]) -> Table:
-    return read_like(Table.read(content, name=name), columns, seen)
+def _read(content: bytes, name: str, columns: tuple[Column, ...], cells: dict[str, tuple[str | None, ...]]) -> Table:
+    return read_like(Table.read(content, name=name), columns, cells)
 
 
 def draw_predictions(run: OpenRun, job: Background[Asking]) -> None:

@@ -134,9 +134,9 @@ def test_a_stop_keeps_the_rows_that_all_have_answered(opened: Opened, tmp_path: 
     assert "Ask about 6 rows" not in names(app)
     press(app, "Stop and keep")
     html = page_after(app, reader, "table")
-    kept = len(asking.asking.complete_rows().rows)
-    assert 2 <= kept <= 5
-    assert f"{kept} rows answered by every hypothesis are kept." in html
+    n = len(asking.asking.complete_rows().rows)
+    assert 2 <= n <= 5
+    assert f"{n} rows answered by every hypothesis are kept." in html
 
 
 def test_a_trial_is_run_shown_and_offered_again(opened: Opened, tmp_path: Path, served: Model) -> None:

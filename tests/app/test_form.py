@@ -151,10 +151,10 @@ def test_templates_are_previewed_and_reach_the_run_or_keep_it_from_starting(
     assert "Output: one of the labels, nothing else" in preview(app)
     assert " tokens." in shown(app)
     app.selectbox(key="new.templates").set_value("examples").run()
-    asked = next(block.value for block in app.code if block.value.startswith("Instructions"))
-    assert "Worked example\n\n" in asked
-    assert "Its answer\n\n" in asked
-    assert "Earlier" not in asked
+    prompt = next(block.value for block in app.code if block.value.startswith("Instructions"))
+    assert "Worked example\n\n" in prompt
+    assert "Its answer\n\n" in prompt
+    assert "Earlier" not in prompt
     assert app.button(key="new.start").disabled
     assert "The demo model does not follow worked examples: take templates" in shown(app)
     app.selectbox(key="new.templates").set_value("paper").run()

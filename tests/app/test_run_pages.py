@@ -180,8 +180,8 @@ def test_every_page_shows_a_run_of_each_kind_at_any_moment(app: AppTest, tmp_pat
             html[page] = shown(app)
     watch, posterior, *_ = html.values()
     snapshot, data = (reader := RunReader(directory)).refresh(), reader.dataset()
-    made = Cards(snapshot.view, data, is_weighted=snapshot.spec.config.is_weighted, row="row")
-    watch += markup.html([Deck([card for step in range(snapshot.view.total_steps) for card in made.at(step)])])
+    cards = Cards(snapshot.view, data, is_weighted=snapshot.spec.config.is_weighted, row="row")
+    watch += markup.html([Deck([card for step in range(snapshot.view.total_steps) for card in cards.at(step)])])
     for words in SAID[name]:
         assert words in watch + posterior
     assert ("Effective sample size" in watch) == VARIANTS[name].is_weighted

@@ -262,11 +262,11 @@ def test_a_run_imports_nothing_before_its_first_call_that_comes_after_it() -> No
 # What a run says where it waits, gives up, or cannot go on
 
 
-Made = Callable[..., RunReader]
+RunMaker = Callable[..., RunReader]
 
 
 @pytest.fixture
-def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Made:
+def make_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunMaker:
     """A run that broke off after some events, in the runs folder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("VPP_RUNS_DIR", str(tmp_path))
@@ -279,14 +279,14 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Made:
 
 
 def test_a_run_that_waits_for_its_turn_says_so_and_one_stopped_there_that_it_never_began(
-    made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    make_run: RunMaker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("VPP_MAX_RUNNING", "1")
-    directory = made().directory
+    directory = make_run().directory
     directory.beat(Heartbeat(is_launch=True))
     directory.send_command("stop")
-    with file_lock(tmp_path / ".slot-0") as held:
-        assert held
+    with file_lock(tmp_path / ".slot-0") as is_locked:
+        assert is_locked
         code = main(["resume", str(directory.path)])
     out, err = capsys.readouterr()
     assert code == 130
@@ -298,10 +298,10 @@ def test_a_run_that_waits_for_its_turn_says_so_and_one_stopped_there_that_it_nev
 
 
 def test_a_command_that_is_not_obeyed_in_time_says_what_happens(
-    made: Made, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    make_run: RunMaker, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("vpp.cli.stored.PATIENCE_S", 0.0)
-    directory = made(*label_events()[:-3]).directory
+    directory = make_run(*label_events()[:-3]).directory
     with directory.lock():
         directory.beat(Heartbeat())
         assert main(["stop", str(directory.path)]) == 0

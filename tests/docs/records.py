@@ -37,7 +37,7 @@ def tables() -> str:
 
 
 PARTS = {"files": lists, "claims": tables}
-"""By page: the function that writes its generated part."""
+"""The function that writes the generated part of a page, by the page's name."""
 
 
 def page_part(page: str) -> str:

@@ -314,9 +314,9 @@ def test_fit_takes_a_frame_and_the_posterior_predicts_one(here: Desk) -> None:
     assert posterior.result["status"] == "finished"
     new = pd.DataFrame({"noise": [1, 2], "size": [0.5, 9]})
     assert set(posterior.predict(new)) <= {"small", "large"}
-    told = posterior.disagreement(new)
-    assert (told.index.tolist(), told["uncertain"].tolist()) == ([0, 1], [False, False])
-    assert told["prediction"].tolist() == told["particle_0"].tolist() == posterior.predict(new)
+    frame = posterior.disagreement(new)
+    assert (frame.index.tolist(), frame["uncertain"].tolist()) == ([0, 1], [False, False])
+    assert frame["prediction"].tolist() == frame["particle_0"].tolist() == posterior.predict(new)
     answers = posterior.ask(new)
     assert [len(particle) for particle in answers.predictions] == [2]
     with pytest.raises(DataError, match="size"):

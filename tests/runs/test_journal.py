@@ -288,7 +288,7 @@ def test_a_list_opens_no_journal(
 
 
 def test_a_summary_behind_its_journal_is_made_again(run: RunDirectory) -> None:
-    """As after a worker that was killed between the two."""
+    """A worker can be killed after it has written the journal and before it writes the summary."""
     lines = run.journal.read_bytes().splitlines(keepends=True)
     run.journal.write_bytes(b"".join(line for line in lines if b'"run_finished"' not in line))
     assert read_summary(run).phase == "running"

@@ -13,7 +13,7 @@ _COLUMN = re.compile(
 """Alias, name, kind, whether cells may be missing, and all texts; a number's values and unit are left unread."""
 
 Kind = Literal["number", "numbers", "text", "unknown"]
-"""Of a column's cells; `numbers` is a list of numbers; unknown if all are missing."""
+"""What the cells of a column hold: `numbers` is a list of numbers, `unknown` stands for a column without any."""
 Style = Literal["text", "json", "letter"]
 """Form of a learner's answer: reasons under headings, a JSON object, or a label's letter."""
 

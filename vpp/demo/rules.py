@@ -1,4 +1,4 @@
-"""What a rule is: one table of phrases, and the rules that are made of them.
+"""The table of phrases, and rules made of its phrases.
 
 A phrase is written by its format, read by an expression made from the format (`reading.py`), translated by its Python,
 and answers rows by its function. A check of a missing cell fails.
@@ -136,7 +136,7 @@ PHRASES = {
     NOT: Phrase("C", "not ({0})", operator.not_, 5),
     AND: Phrase("C", "and", lambda *some: all(some), 7), OR: Phrase("C", "or", lambda *some: any(some), 7),
 }  # fmt: skip
-"""By their format in English."""
+"""All phrases; the key of each is its format in English."""
 SLOT = re.compile(r"\{([A-Z])\}")
 _CLAUSES = "if when then output answer predict return say otherwise else always one numbers last"
 WORDS_OF_RULES = frozenset(re.findall("[a-z]+", f"{_CLAUSES} {' '.join(PHRASES)}"))
@@ -145,7 +145,7 @@ _NAME = re.compile(r"[A-Za-z]\w*(?: \w+)*(?: \([^().\n\"]*\))?")
 
 
 def denial(words: str) -> str:
-    """Return the format that denies a condition; empty if there is none."""
+    """Return the format of the opposite condition; empty for `not`, `and` and `or`, which have none."""
     if words in (NOT, AND, OR):
         return ""
     words = re.sub(" (is|are) ", r" \1 not ", words).replace("have", "do not have")

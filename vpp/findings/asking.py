@@ -1,4 +1,4 @@
-"""What a person asks a run's models, in words: about new rows, rows to label, and the trial of the hypotheses."""
+"""The words of a run's answers about new rows, about rows to label, and in the trial of the hypotheses."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,9 +1,10 @@
 """Blocks of a finding: what it says, without markup. vpp/show/markup.py draws them.
 
 A finding is a function of vpp/findings that returns a sequence of blocks. All strings are plain text; a renderer
-escapes them. Figures, and rows with their votes, have modules of their own, which register their renderers there.
+escapes them. Figures, and rows with their votes, are drawings: they render themselves.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -160,15 +161,18 @@ class Lines:
     items: tuple[Line, ...]
 
 
-class Drawing:
+class Drawing(ABC):
     """A block that renders itself."""
 
-    def html(self) -> str:
-        raise NotImplementedError
+    @abstractmethod
+    def html(self) -> str: ...
 
-    def table(self) -> Table:
-        """Return what it shows as a table, for Markdown."""
-        raise NotImplementedError
+
+class TableDrawing(Drawing):
+    """A drawing that is a table in Markdown; the others are on pages alone."""
+
+    @abstractmethod
+    def table(self) -> Table: ...
 
 
 Block = Say | Heading | Note | Alert | Metrics | Table | Quote | Code | Fold

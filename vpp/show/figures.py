@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from vpp.environment import app_folder
-from vpp.show.blocks import Drawing, Table
+from vpp.show.blocks import Drawing, Table, TableDrawing
 from vpp.show.markup import CUE, aligned, badge, caption, html, is_rewritten, scrolling, term, text
 from vpp.show.words import EQUAL, NBSP, counted, cut, percent
 
@@ -76,7 +76,7 @@ class VoteBar(Drawing):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PartsBar(Drawing):
+class PartsBar(TableDrawing):
     """Counts of rows side by side, with a legend under them."""
 
     name: str
@@ -224,7 +224,7 @@ class RowLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RowTable(Drawing):
+class RowTable(TableDrawing):
     columns: tuple[str, ...]
     """Inputs; a single one may be a text."""
     lines: tuple[RowLine, ...]
