@@ -7,6 +7,7 @@ before the first step, has step -1.
 
 import hashlib
 import math
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field, fields
 from typing import Annotated, Any, Literal
 
@@ -40,6 +41,18 @@ Unit = Annotated[float, Ge(0), Le(1)]
 Branches = tuple[int | None, ...]
 Shares = tuple[dict[str, Unit] | None, ...]
 """Row by row, the probability of each label. A row without a readable answer has null."""
+DIGITS = 9
+"""Significant digits to which numbers count as the same answer."""
+
+
+def same_answer(answer: Value | None) -> Hashable:
+    """Key that is equal for answers that count as the same: 0.1 + 0.2 equals 0.3, but a label never equals a number."""
+    return (answer,) if answer is None or isinstance(answer, str) else f"{answer:.{DIGITS}g}"
+
+
+def behaviour(answers: Iterable[Value | None]) -> Hashable:
+    """Key that is equal for hypotheses with the same answers on every row."""
+    return tuple(map(same_answer, answers))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,6 +141,11 @@ class Scored:
     def answers(self) -> tuple[Answer, ...]:
         """(M,) answers that the likelihood is computed from."""
         return self.shares or self.predictions
+
+    @property
+    def behaviour(self) -> Hashable:
+        """Key that is equal for hypotheses with the same answers on the same rows."""
+        return self.rows, behaviour(self.predictions)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -98,7 +98,8 @@ def test_a_card_has_its_number_of_the_last_step_three_figures_and_the_rest_in_fo
     assert past.index("first draw") < past.index("step 2") < past.index("rewritten, accepted")
     assert "a is <del>even,</del> <ins>above 6,</ins> else no." in past
     assert 'data-fold="history"' not in html(first.folds), "it was never rewritten"
-    last = Cards(labels.refresh().view, labels.dataset(), is_weighted=True, row="row").at(1)
+    snapshot = labels.refresh()
+    last = Cards(labels.dataset(), snapshot.spec.config).at(Names(snapshot.view), 1)
     assert {each.key: each.words for each in cards} == {each.key: each.words for each in last}
 
 

@@ -1,15 +1,14 @@
 """Curves by step: how often the hypotheses are right, their effective sample size, and their weights."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
 from vpp.data.dataset import Dataset
 from vpp.events import Scored
 from vpp.findings.hypotheses import hypotheses_of
-from vpp.findings.scores import rows_by_id, score, totals
-from vpp.findings.step import Names, particles_of
+from vpp.findings.scores import rows_by_id, score
+from vpp.findings.step import Names
 from vpp.runs.view import RunView, StepView, ess_of_sentences
 from vpp.settings import ESS_SHARE
 from vpp.show.figures import HUES, Curve
@@ -109,13 +108,8 @@ def ess_curve(view: RunView, *, at: int | None) -> Curve:
 
 def weights_curve(view: RunView, dataset: Dataset) -> Curve | None:
     """Draw the weights of the hypotheses that had most at some step, numbered as on Watch; None before two steps."""
-    names, moments = Names(view), dict[int, Mapping[int, float]]()
-    for step, at in sorted(view.steps.items()):
-        if at.reweighting:
-            numbers = names.at((step, "weigh")).numbers
-            moments[step + 1] = totals(
-                (numbers[each.hypothesis], each.weight or 0.0) for each in particles_of(at, "weigh")
-            )
+    names = Names(view)
+    moments = {step + 1: names.shares(step) for step, at in sorted(view.steps.items()) if at.reweighting}
     if len(moments) < 2:
         return None
     if view.has_ended and view.weights:

@@ -22,12 +22,11 @@ from pydantic import Field
 
 from vpp.data.dataset import Dataset
 from vpp.errors import InputError
-from vpp.events import Votes, hypothesis_id
+from vpp.events import Votes, behaviour, hypothesis_id
 from vpp.findings.programs import ProgramReading, program_folds
 from vpp.findings.scores import (
     RecordedAnswers,
     Score,
-    behaviour,
     grouped,
     noise,
     recorded_answers,

@@ -147,7 +147,7 @@ def health(view: RunView, dataset: Dataset) -> str:
         return "Too early to say how it does"
     if words := _no_better(scores[-1], dataset):
         return words
-    if view.size > 1 and Names(view).heaviest(scores[-1].step)[1] > ALL_WEIGHT:
+    if view.size > 1 and max(Names(view).shares(scores[-1].step).values(), default=0.0) > ALL_WEIGHT:
         return "One hypothesis has all the weight"
     n = settling_of(view, dataset).n
     if n >= SETTLED:

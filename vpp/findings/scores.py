@@ -152,23 +152,6 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 RecordedAnswers = dict[str, dict[int, Value | None]]
 """Answer by hypothesis id and row id."""
-DIGITS = 9
-"""Significant digits to which numbers count as the same answer."""
-
-
-def behaviour(answers: Iterable[Value | None]) -> Hashable:
-    """Key that is equal for hypotheses with the same answers on every row."""
-    return tuple(map(same_answer, answers))
-
-
-def answers_of(scored: Scored) -> Hashable:
-    """Key that is equal for hypotheses with the same answers on the same rows scored."""
-    return scored.rows, behaviour(scored.predictions)
-
-
-def same_answer(answer: Value | None) -> Hashable:
-    """Key that is equal for answers that count as the same: 0.1 + 0.2 equals 0.3, but a label never equals a number."""
-    return (answer,) if answer is None or isinstance(answer, str) else f"{answer:.{DIGITS}g}"
 
 
 def recorded_answers(events: Iterable[Evaluated | Scored]) -> RecordedAnswers:
