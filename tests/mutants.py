@@ -143,7 +143,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("noise counted as information", "entropy(w @ p) - w @ entropy(p)", "entropy(w @ p)"),
     ),
     ("problem.py", VARIANTS): (
-        ("error mass not shared", "epsilon, n_shares=max(1, len(dataset.classes) - 1)", "epsilon, n_shares=1"),
+        ("a given error mass is shared", "(epsilon=epsilon)", "(epsilon=epsilon, n_shares=2)"),
     ),
     ("posterior/likelihood.py", "tests/posterior/test_likelihood.py"): (
         ("wrong mass swapped", "right, wrong).astype", "wrong, right).astype"),
