@@ -18,8 +18,7 @@ from vpp.llm.limits import Counters
 from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.protocol import Completion
 from vpp.llm.templates import shipped
-from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import Journal, RunReader, decode
+from vpp.runs.directory import Journal, RunDirectory, RunReader, decode
 from vpp.show.blocks import Deck
 from vpp.show.markup import html
 
