@@ -207,7 +207,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ("data/answers.py", "tests/llm/test_answers.py"): (
         ("thinking cut at its first end", "max((match.end() for", "min((match.end() for"),
     ),
-    ("runs/journal.py", "tests/runs/test_journal.py"): (
+    ("runs/directory.py", "tests/runs/test_journal.py"): (
         ("a torn line stays", 'if line.endswith(b"\\n"))', ")"),
         ("answers that a resume made void", "line.event.step != reader.view.total_steps", "False"),
     ),

@@ -21,8 +21,7 @@ from vpp.llm.translator import ProgramLearner
 from vpp.problem import Prediction, Problem
 from vpp.programs.columns import Columns
 from vpp.programs.sandbox import Sandbox
-from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import Journal, Record, RunReader, decode
+from vpp.runs.directory import Journal, Record, RunDirectory, RunReader, decode
 from vpp.runs.preparation import dataset_spec, start_of
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.settings import Config

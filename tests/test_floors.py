@@ -83,7 +83,7 @@ def test_the_lowest_floors_do_no_input_or_output() -> None:
 
 
 def test_reading_a_run_imports_no_model_access() -> None:
-    code = "import sys, vpp.runs.journal; print(*sys.modules)"
+    code = "import sys, vpp.runs.directory; print(*sys.modules)"
     words = [sys.executable, "-c", code]
     loaded = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
     assert not {"vpp.llm.cache", "vpp.llm.endpoint", "vpp.llm.client", "vpp.runs.asking", "openai"} & set(loaded)

@@ -49,8 +49,7 @@ from vpp.posterior.prediction import Value, leader
 from vpp.reporting.document import report_markdown
 from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
-from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import RunReader
+from vpp.runs.directory import RunDirectory, RunReader
 from vpp.show.blocks import Metrics, Table
 from vpp.show.figures import PartsBar, Rivals
 from vpp.show.markup import html

@@ -33,7 +33,7 @@ from vpp.reporting.document import report_html, report_markdown, write_all, writ
 from vpp.reporting.exports import data_tree, log_run, posterior_nc
 from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
-from vpp.runs.journal import RunReader
+from vpp.runs.directory import RunReader
 from vpp.runs.spec import EndpointSpec
 
 RIGHT, WRONG = math.log(0.95), math.log(0.05)

@@ -33,9 +33,8 @@ from vpp.llm.templates import AUTO, ROLES, TEMPLATES, Role
 from vpp.runs import preparation
 from vpp.runs.asking import CheckResult, check_servers
 from vpp.runs.budget import estimate
-from vpp.runs.directory import RunDirectory, refusal
+from vpp.runs.directory import RunDirectory, RunReader, read_summary, read_view, refusal
 from vpp.runs.group import Group, begin, start_open, wait_for
-from vpp.runs.journal import read_summary, read_view
 from vpp.runs.process import TIMEOUT_S, endpoint_for, on_signals
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec, to_json
 from vpp.runs.view import RunView
@@ -96,8 +95,7 @@ def run(options: Namespace) -> Lines:
 
 
 def continue_(options: Namespace) -> Lines:
-    from vpp.reporting.predictions import filled_rows  # a run needs neither
-    from vpp.runs.journal import RunReader
+    from vpp.reporting.predictions import filled_rows  # a run does not need it
 
     earlier = system.find_run(options.run_dir)
     table = system.read_table(options.data, options)

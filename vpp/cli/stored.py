@@ -28,8 +28,7 @@ from vpp.reporting.predictions import prediction_csv, sheet_of, sheet_rows
 from vpp.reporting.standalone import left_out_words, standalone
 from vpp.runs import store
 from vpp.runs.asking import Asking
-from vpp.runs.directory import Command, RunDirectory, State
-from vpp.runs.journal import RunReader, read_summary
+from vpp.runs.directory import Command, RunDirectory, RunReader, State, read_summary
 from vpp.runs.store import RunStore
 from vpp.show.blocks import Table
 from vpp.show.markup import lines, one_line

@@ -11,8 +11,7 @@ from vpp.findings.curves import Accuracy, accuracies
 from vpp.findings.status import loading_words, model_name, server_sentences, steps_text, wait_words
 from vpp.findings.step import Names
 from vpp.runs.budget import cap_words, demo_pace, ending_share, money, plan_of, seconds_left, time_s
-from vpp.runs.directory import State
-from vpp.runs.journal import Snapshot
+from vpp.runs.directory import Snapshot, State
 from vpp.runs.view import RunView, StepView, settling_of
 from vpp.settings import Config
 from vpp.show.blocks import Metric

@@ -18,8 +18,7 @@ from vpp.llm.prompts import cut_cells
 from vpp.llm.protocol import KEY_REFUSED, NO_API, OF_PROMPT, RETRY_AFTER_LIMIT_S
 from vpp.problem import Prediction
 from vpp.runs.asking import CheckResult
-from vpp.runs.directory import Command, RunDirectory, State
-from vpp.runs.journal import JournalReader, Summary
+from vpp.runs.directory import Command, JournalReader, RunDirectory, State, Summary
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import FinishReason, RunView
 from vpp.show.blocks import Alert, Block, Mark, Note, Table

@@ -16,8 +16,7 @@ from vpp.findings.points import SURER, Confidence, confidence, evaluated_points
 from vpp.findings.scores import rows_of
 from vpp.posterior.metric import CHANCE, PairedDifference, paired_difference
 from vpp.problem import losses_of
-from vpp.runs.directory import RunDirectory, readable_rows
-from vpp.runs.journal import read_summary, write_summary
+from vpp.runs.directory import RunDirectory, read_summary, readable_rows, write_summary
 from vpp.runs.spec import RunSpec, adapter
 from vpp.runs.view import RunView, constant_weight, scores_of
 from vpp.settings import Config

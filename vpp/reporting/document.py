@@ -27,9 +27,8 @@ from vpp.findings.status import finish_words, rows_sentence, steps_done, withhel
 from vpp.findings.verdict import blocks, run_verdict
 from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
-from vpp.runs.directory import RunDirectory, write_atomically
+from vpp.runs.directory import RunDirectory, RunReader, Snapshot, write_atomically
 from vpp.runs.group import Group
-from vpp.runs.journal import RunReader, Snapshot
 from vpp.runs.spec import RunSpec
 from vpp.settings import Config
 from vpp.show.blocks import Code, Heading, Metrics, Note, Quote, Table

@@ -18,8 +18,7 @@ from vpp.findings.scores import final_answers, log_likelihood_terms, totals
 from vpp.llm.protocol import short_reason
 from vpp.posterior.prediction import Answer, average
 from vpp.reporting.document import write_all
-from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import RunReader, Snapshot
+from vpp.runs.directory import RunDirectory, RunReader, Snapshot
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView, ess_of_sentences, log_evidence
 from vpp.show.markup import REPLACEMENT

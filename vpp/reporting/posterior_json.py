@@ -16,7 +16,7 @@ from vpp.findings.points import Point, evaluated_points, figures
 from vpp.findings.result import result
 from vpp.findings.ruled_out import RuledOut, ruled_out
 from vpp.findings.verdict import run_verdict
-from vpp.runs.journal import RunReader, Snapshot
+from vpp.runs.directory import RunReader, Snapshot
 
 SCHEMA_VERSION = 3
 MOST_ROWS = 10

@@ -35,8 +35,7 @@ from vpp.posterior.prediction import Mixture
 from vpp.problem import Learner, Prediction, Problem, Translation, averages_of
 from vpp.programs.sandbox import Sandbox
 from vpp.runs import preparation
-from vpp.runs.directory import RunDirectory, load_dataset
-from vpp.runs.journal import Answer, Entry, RunReader
+from vpp.runs.directory import Answer, Entry, RunDirectory, RunReader, load_dataset
 from vpp.runs.process import LIBRARY, OnLoading, demo_server, endpoint_for, model_server
 from vpp.runs.spec import NO_PRICES, EndpointSpec, Keys, Prices, RunSpec
 from vpp.settings import SAMPLES_TEMPERATURE

@@ -20,8 +20,7 @@ from vpp.llm.limits import Cap
 from vpp.llm.protocol import SCHEMA
 from vpp.problem import Problem, n_pool
 from vpp.programs.columns import Columns
-from vpp.runs.directory import RunDirectory, load_dataset, run_id
-from vpp.runs.journal import read_view
+from vpp.runs.directory import RunDirectory, load_dataset, read_view, run_id
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec, to_json
 from vpp.runs.view import RunView
 from vpp.settings import Config
