@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vpp.errors import InputError
-from vpp.llm.limits import Counters
+from vpp.events import Counters
 from vpp.llm.prompts import LearnerPrompts, ModelLimits, check_fit, prompt_tokens, seed_sentence, tokens_at_most
 from vpp.llm.templates import shipped
 from vpp.problem import Prediction

@@ -8,7 +8,8 @@ import pytest
 from vpp.errors import EndpointRefused, EndpointUnreachable, InputError
 from vpp.events import Usage
 from vpp.inference.ahead import together
-from vpp.llm.answers import LETTERS, NO_LETTER, pooled
+from vpp.llm.learner import NO_LETTER, pooled
+from vpp.llm.prompts import LETTERS
 from vpp.llm.templates import LETTERED, Template, shipped
 from vpp.problem import Prediction
 from vpp.runs.preparation import Preparation

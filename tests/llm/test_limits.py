@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from vpp.events import Usage
+from vpp.events import Counters, Usage
 from vpp.llm import client
 from vpp.llm.cache import ResponseCache
-from vpp.llm.limits import Budget, Call, Cap, Counters, Price, Throttle
+from vpp.llm.limits import Budget, Call, Cap, Price, Throttle
 
 from .asking import ask
 from .stub import Reply, Request, as_json, chat, endpoint_of, refusal, script

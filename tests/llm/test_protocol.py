@@ -4,11 +4,10 @@ from typing import Any
 
 import pytest
 
-from vpp.data.answers import one_line
+from vpp.answers import one_line, parse_label
 from vpp.data.dataset import Dataset
-from vpp.llm.answers import letter_shares, parse_label
-from vpp.llm.learner import LearnerOptions, LlmLearner
-from vpp.llm.limits import Counters
+from vpp.events import Counters
+from vpp.llm.learner import LearnerOptions, LlmLearner, letter_shares
 from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.protocol import (
     Completion,

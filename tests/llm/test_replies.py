@@ -26,8 +26,8 @@ from vpp.errors import EndpointRefused, EndpointUnreachable, PromptRefused
 from vpp.events import Usage
 from vpp.inference.ahead import together
 from vpp.llm import protocol
-from vpp.llm.answers import letter_shares
 from vpp.llm.endpoint import Endpoint
+from vpp.llm.learner import letter_shares
 
 from .asking import RULE, ask, learner_of, optimizer_of
 from .stub import Reply, Request, Stub, as_json, chat, dropped, endpoint_of, refusal, script

@@ -10,18 +10,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from vpp.answers import printable, quotation, shortened
 from vpp.data.build import ColumnChoice, build_dataset
 from vpp.data.split import SplitPlan
 from vpp.data.table import Table
 from vpp.errors import EndpointError, EndpointRefused
+from vpp.events import Counters
 from vpp.llm import protocol
-from vpp.llm.answers import quoted, shortened
 from vpp.llm.endpoint import PROMPT_CUT, Endpoint
 from vpp.llm.learner import LearnerOptions, LlmLearner
-from vpp.llm.limits import DEFAULT_CONCURRENCY, Counters
+from vpp.llm.limits import DEFAULT_CONCURRENCY
 from vpp.llm.optimizer import LlmOptimizer
 from vpp.llm.prompts import LearnerPrompts, ModelLimits, OptimizerPrompts, ProgramPrompts, question, seed_sentence
-from vpp.llm.protocol import FIX_THOUGHTS, KEY_REFUSED, NO_API, UNKNOWN_MODEL, Completion, printable
+from vpp.llm.protocol import FIX_THOUGHTS, KEY_REFUSED, NO_API, UNKNOWN_MODEL, Completion
 from vpp.llm.templates import AUTO, ROLES, chosen_templates, shipped
 from vpp.llm.translator import ProgramLearner
 from vpp.problem import Prediction, TextAnswer, Translation
@@ -135,7 +136,7 @@ async def _served(endpoint: Endpoint, max_tokens: int) -> AsyncIterator[Finding]
     if not completion.text.strip():
         yield Finding("answers", "fails", f"the answer is empty: {FIX_THOUGHTS}")
         return
-    words = f"{quoted(completion.text)} in {latency_s:.2f} s, alone"
+    words = f"{quotation(completion.text)} in {latency_s:.2f} s, alone"
     if completion.reasoning:
         words += "; it thinks before it answers, which --reasoning-effort none may switch off"
     if not completion.prompt_tokens:
@@ -177,7 +178,7 @@ class _Probes:
         if outcome == "honoured":
             return "works", f"{protocol.FIELD} is honoured: --structured auto uses it", protocol.SCHEMA
         reaction = "ignored in silence: asked for one of two words, it said" if outcome == "ignored" else "refused:"
-        return "note", f"answers are free text: {protocol.FIELD} is {reaction} {quoted(said)}", None
+        return "note", f"answers are free text: {protocol.FIELD} is {reaction} {quotation(said)}", None
 
     async def learner_prompt(self) -> Result:
         """Ask the learner to apply the rule to one row."""
@@ -186,7 +187,7 @@ class _Probes:
         if prediction.value is None:
             return _unread(prediction.reason, prediction.raw)
         verdict = "as the rule says" if prediction.value == row.target else "against the rule"
-        said = quoted(prediction.explanation or str(prediction.value))
+        said = quotation(prediction.explanation or str(prediction.value))
         return "works", f"read: {prediction.value}, {verdict}; it said {said}", None
 
     async def optimizer_prompt(self) -> Result:
@@ -200,7 +201,7 @@ class _Probes:
         proposal = await optimizer.propose(f"{text} {WRONG_RULE}", rows, answers, temperature=0.7, seed=0)
         if proposal.text is None:
             return _unread(proposal.reason, proposal.raw)
-        return "works", f"read: {quoted(proposal.text.removeprefix(text).strip())}", None
+        return "works", f"read: {quotation(proposal.text.removeprefix(text).strip())}", None
 
     async def program(self) -> Result:
         """Ask the learner for the rule as a program, and run it on every row."""
@@ -234,7 +235,7 @@ class _Probes:
 def _unread(reason: str | None, raw: str | None) -> Result:
     is_cut = "cut off at its limit" in (reason or "")
     fix = FIX_THOUGHTS if is_cut else "take another of the gallery's prompts, or a model that follows instructions"
-    words = f"answered three times, and could not be read ({printable(reason or '')}); it said {quoted(raw or '')}"
+    words = f"answered three times, and could not be read ({printable(reason or '')}); it said {quotation(raw or '')}"
     return "note", words, fix
 
 

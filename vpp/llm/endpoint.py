@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from vpp.errors import EndpointError, EndpointRefused, EndpointUnreachable, PromptRefused
+from vpp.events import Counters
 from vpp.llm import protocol
 from vpp.llm.cache import ResponseCache, cache_key
 from vpp.llm.gate import NO_KEY, Gate, Headers, body_of, checked_address, sendable
-from vpp.llm.limits import DEFAULT_CONCURRENCY, FREE, Budget, Counters, Price, Throttle
+from vpp.llm.limits import DEFAULT_CONCURRENCY, FREE, Budget, Price, Throttle
 from vpp.llm.prompts import prompt_tokens, tokens_at_most
 from vpp.llm.protocol import Completion, Failure, Refused, Structure
 from vpp.llm.templates import Messages
@@ -91,12 +92,12 @@ class Endpoint:
         self.model = self.server.model
         self._more = body_of(self.server.body)
         self._throttle = Throttle(self.limits.concurrency)
-        self.counters.throttles.add(self._throttle)
+        self.counters.servers.add(self._throttle)
         self._client: Client | None = None
         self._successes = 0
 
     async def aclose(self) -> None:
-        self.counters.throttles.discard(self._throttle)
+        self.counters.servers.discard(self._throttle)
         client, self._client = self._client, None
         if client:
             await client.aclose()

@@ -1,4 +1,4 @@
-"""Limits on a run's calls, and their counts: calls in flight at a server, a cap on calls and money, prices.
+"""Limits on a run's calls: calls in flight at a server, a cap on calls and money, prices.
 
 The window of calls in flight starts at its ceiling. It follows TCP's law of additive increase and multiplicative
 decrease (Chiu and Jain, 1989; RFC 5681): a call that the server had no room for (429, 503, no answer in time) halves
@@ -10,13 +10,13 @@ import math
 import resource
 import time
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import Annotated, Any, NamedTuple
+from dataclasses import dataclass
+from typing import Annotated, NamedTuple
 
 from annotated_types import Ge
 from anyio import CapacityLimiter
 
-from vpp.events import Amount, Usage
+from vpp.events import Amount, Counters
 
 DEFAULT_CONCURRENCY = 1_024
 """Default ceiling of calls in flight: enough to send a step's calls, and usually all test rows, together."""
@@ -47,6 +47,10 @@ class Throttle:
     @property
     def limit(self) -> int:
         return int(self._limit)
+
+    @property
+    def began(self) -> list[float]:
+        return [call.began for call in self.open]
 
     def narrow(self, most: int) -> None:
         self.ceiling = min(self.ceiling, most)
@@ -85,52 +89,6 @@ def affordable(window: int) -> int:
     with suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
     return max(1, min(window, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - OTHER_FILES))
-
-
-class Counters:
-    """A mutable `Usage`, shared by one run's endpoints and roles (one event loop, so no lock).
-
-    A call is counted when its answer arrives, so a call repeated after an outage counts once. A call that is given up
-    counts as failed.
-    """
-
-    def __init__(self) -> None:
-        self.usage = Usage()
-        self.throttles: set[Throttle] = set()
-
-    def restore(self, usage: Usage) -> None:
-        """Continue from `usage`, as a resumed run does; calls sent and money paid are never reduced."""
-        self.usage = replace(usage, sent=max(self.usage.sent, usage.sent), cost=max(self.usage.cost, usage.cost))
-
-    def add(self, **counts: float) -> None:
-        """Add to the named counts. Raises AttributeError for a name that `Usage` does not have."""
-        self._change(**{name: getattr(self.usage, name) + count for name, count in counts.items()})
-
-    def _change(self, **counts: Any) -> None:
-        self.usage = replace(self.usage, **counts)
-
-    def fault(self, kind: str) -> None:
-        """Count an attempt that failed, or whose answer has another form than asked for."""
-        faults = self.usage.faults
-        self._change(faults={**faults, kind: faults.get(kind, 0) + 1})
-
-    def cannot_keep(self, reason: str, unkept: int = 0) -> None:
-        """Count answers that the cache could not store, with the latest reason."""
-        self._change(unkept=self.usage.unkept + unkept, cache_fault=reason)
-
-    def refuse(self, field: str) -> None:
-        self._change(refused_fields=tuple(dict.fromkeys((*self.usage.refused_fields, field))))
-
-    def flight(self) -> tuple[int, float]:
-        """Return the number of calls in flight, and for how many seconds the oldest of them has been."""
-        began = [call.began for one in self.throttles for call in one.open]
-        return len(began), time.monotonic() - min(began) if began else 0.0
-
-    def snapshot(self) -> Usage:
-        """Return the counts so far, with the present limits of the servers."""
-        window = min((one.limit for one in self.throttles if one.limit < one.ceiling), default=0)
-        held_until = max((one.held_until for one in self.throttles), default=0.0)
-        return replace(self.usage, window=window, held_until=held_until)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

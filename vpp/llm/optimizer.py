@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from vpp.answers import Parsed, parse_rule, shortened
 from vpp.data.dataset import Dataset, Row
-from vpp.llm.answers import Parsed, parse_rule, shortened
+from vpp.events import Counters
 from vpp.llm.learner import Chat, RoleChat, fault_words
-from vpp.llm.limits import Counters
 from vpp.llm.prompts import ModelLimits, OptimizerPrompts, seed_sentence
 from vpp.llm.protocol import Completion
 from vpp.llm.templates import Message

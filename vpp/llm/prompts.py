@@ -16,16 +16,17 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from vpp.data.answers import escaped, one_line
+from vpp.answers import escaped, one_line
 from vpp.data.dataset import Dataset, Row, Value
 from vpp.data.numbers import is_number
 from vpp.errors import InputError
-from vpp.llm.answers import LETTERS
 from vpp.llm.protocol import Structure, structure_of
 from vpp.llm.templates import Message, Messages, Template, shipped
 from vpp.problem import Prediction
 from vpp.programs.columns import Argument, Columns
 
+LETTERS = "ABCDEFGHIJKLMNOPQRST"
+"""One token each, in the order of the labels; servers list at most 20 alternatives."""
 NO_RULE = "none yet"
 MISSING = "missing"
 NO_ANSWER = "no answer"

@@ -16,7 +16,7 @@ from pydantic import AliasPath, BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import from_json
 from pydantic_core.core_schema import ValidationInfo
 
-from vpp.data.answers import cut_thinking
+from vpp.answers import WORDS_LIMIT, cut_thinking, printable
 
 NO_API = "no OpenAI-compatible API at this address"
 FIX_ADDRESS = "give the address of a model server, which often ends in /v1"
@@ -34,8 +34,8 @@ FIX_BUSY = "it is overloaded or failing: go on when it has recovered"
 LATE, STOPPED = "no answer in time", "stopped early"
 TEXT_LIMIT, REASONING_LIMIT = 200_000, 20_000
 """Characters kept of an answer, and of a model's reasoning."""
-REASON_LIMIT, WORDS_LIMIT, ID_LIMIT = 200, 4_000, 200
-"""Characters shown of a server's message, read of it, and kept of a model's name."""
+REASON_LIMIT, ID_LIMIT = 200, 200
+"""Characters shown of a server's message, and kept of a model's name."""
 RETRY_AFTER_LIMIT_S = 120.0
 COUNT_LIMIT = 10**9
 """Largest plausible count of tokens."""
@@ -49,8 +49,8 @@ Refused = dict[str, dict[float, float] | None]
 class Completion:
     text: str
     """Empty if the model gave none, or was cut off in its thoughts."""
-    finish_reason: str | None = None
-    """`length` if the answer was cut off at its limit, else the server's word for its end."""
+    cut_off: bool = False
+    """Whether it ends at its limit of tokens."""
     prompt_tokens: Tokens = 0
     completion_tokens: Tokens = 0
     cached: bool = False
@@ -60,10 +60,6 @@ class Completion:
     """The model's reasoning, at most 20,000 characters; None if there is none."""
     first_tokens: tuple[tuple[str, float], ...] = ()
     """Alternatives of the first token with their natural log-probabilities; empty if not asked for."""
-
-    @property
-    def cut_off(self) -> bool:
-        return self.finish_reason == "length"
 
 
 @dataclass(eq=False, slots=True)
@@ -158,21 +154,22 @@ def read_completion(reply: Any) -> Completion:
     alternatives = read.first_token.top_logprobs or [read.first_token]
     completion = Completion(
         text=text.lstrip("\n") if text != content else content,
-        finish_reason="length" if finish in CUT else read.finish_reason[:ID_LIMIT] or None,
+        cut_off=finish in CUT,
         prompt_tokens=read.prompt_tokens,
         completion_tokens=read.completion_tokens,
         reasoning=(thoughts or content.removesuffix(text))[:REASONING_LIMIT] or None,
         first_tokens=tuple((each.text, each.logprob) for each in alternatives if each.text and each.logprob > -inf),
     )
+    ending = f"finish reason {read.finish_reason[:ID_LIMIT]}"
     if finish in FILTERED or read.refusal:
-        said = printable(read.refusal) or f"finish reason {completion.finish_reason}"
+        said = printable(read.refusal) or ending
         words = f"{PROMPT_FILTERED} (content filter: {said})"
         raise Failure(OF_PROMPT[PROMPT_FILTERED], words, FIX_FILTER, "prompt", completion=completion)
     if finish in TOOLS or read.tool_calls:
         words = "the model called a tool instead of answering"
         raise Failure("tool called", words, FIX_MODEL, "prompt", completion=completion)
     if finish not in REGULAR | CUT:
-        words = f"the answer stopped early (finish reason {completion.finish_reason})"
+        words = f"the answer stopped early ({ending})"
         raise Failure(STOPPED, words, FIX_MODEL, completion=completion)
     return completion
 
@@ -270,11 +267,6 @@ def short_reason(words: str) -> str:
     """Shorten a server's message to one line of 200 characters, without keys."""
     line = _OPENAI_KEY.sub("[key]", printable(words)).rstrip(".")
     return line if len(line) <= REASON_LIMIT else line[:REASON_LIMIT].rstrip() + "…"
-
-
-def printable(words: str) -> str:
-    """Return the text as one line of printable characters, which no terminal takes for a command."""
-    return " ".join("".join(letter if letter.isprintable() else " " for letter in words[:WORDS_LIMIT]).split())
 
 
 # --- failures -------------------------------------------------------------------------------------------------------

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from vpp.data.dataset import Dataset, Row, Value
-from vpp.events import hypothesis_id
+from vpp.events import Counters, hypothesis_id
 from vpp.llm.learner import ASKS, Chat, LearnerOptions, LlmLearner, OnAnswer, RoleChat, Shared
-from vpp.llm.limits import Counters
 from vpp.llm.prompts import NO_RULE, ProgramPrompts, question, rule_of
 from vpp.llm.protocol import Completion
 from vpp.problem import Prediction, TextAnswer, Translation

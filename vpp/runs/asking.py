@@ -20,13 +20,13 @@ from vpp import __version__
 from vpp.data.dataset import Dataset, Row
 from vpp.demo import VERSION as DEMO_VERSION
 from vpp.errors import EndpointError, EndpointRefused, InputError, RunError, VppError
-from vpp.events import Votes, hypothesis_id, mixture_of
+from vpp.events import Counters, Votes, hypothesis_id, mixture_of
 from vpp.inference.ahead import together
 from vpp.llm.cache import ResponseCache
 from vpp.llm.check import Finding, Role, Trial, check, try_schema
 from vpp.llm.endpoint import MAX_ATTEMPTS, Endpoint, Limits, Server
 from vpp.llm.learner import LearnerOptions, LlmLearner, OnAnswer
-from vpp.llm.limits import NO_CAP, Budget, Cap, Counters, Price
+from vpp.llm.limits import NO_CAP, Budget, Cap, Price
 from vpp.llm.optimizer import LlmOptimizer
 from vpp.llm.prompts import ModelLimits
 from vpp.llm.protocol import SCHEMA

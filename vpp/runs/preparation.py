@@ -14,9 +14,9 @@ from vpp.data.labelling import with_rows
 from vpp.errors import InputError, RunError
 from vpp.events import RunStarted
 from vpp.llm import prompts, templates
-from vpp.llm.answers import LETTERS
 from vpp.llm.gate import Gate, body_of, checked_address
 from vpp.llm.limits import Cap
+from vpp.llm.prompts import LETTERS
 from vpp.llm.protocol import SCHEMA
 from vpp.problem import Problem, n_pool
 from vpp.programs.columns import Columns
