@@ -10,6 +10,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Generic, TypeVar
@@ -72,13 +73,10 @@ _THOUGHT_BEGINS = re.compile(
 _REASON_ENDS = re.compile(r"</(?:reasoning|reflection)>")
 _REASON_BEGINS = re.compile(r"^[ \t]*+<(?:reasoning|reflection)>", re.MULTILINE)
 """Sections that may also follow the answer, so only one left open is unfinished thinking."""
-_THOUGHT_SIGNS = ("<", "[", "◁")
 
 
 def cut_thinking(text: str) -> str:
     """Remove a model's thinking: everything up to its last end mark, and from a begin mark that is left open."""
-    if not any(sign in text for sign in _THOUGHT_SIGNS):
-        return text
     answer = _THOUGHT_BEGINS.split(text[_last_end(_THOUGHT_ENDS, text) :], maxsplit=1)[0]
     left_open = _REASON_BEGINS.search(answer, _last_end(_REASON_ENDS, answer))
     return answer[: left_open.start()] if left_open else answer
@@ -118,16 +116,12 @@ def cut_turns(text: str) -> str:
 # --- labels -----------------------------------------------------------------------------------------------------------
 
 _WRAPPED = re.compile(
-    r"""\*\*(?P<bold>.+)\*\* | __(?P<strong>.+)__ | \*(?P<star>.+)\* | _(?P<under>.+)_ | `{1,3}(?P<code>[^`]+)`{1,3}
-      | "(?P<double>.+)" | '(?P<single>.+)' | “(?P<curly>.+)” | ‘(?P<curled>.+)’ | «(?P<angled>.+)» | 「(?P<corner>.+)」
-      | \$\$(?P<display>[^$]+)\$\$ | \$(?P<dollar>[^$]+)\$ | \\\((?P<math>.+)\\\) | \\\[(?P<shown>.+)\\\]
-      | \[(?P<square>.+)\] | \((?P<round>.+)\)
-      | <(?P<tag>(?!(?:del|strike|s|sub|sup)>)[A-Za-z]\w{0,9})>(?P<tagged>.+)</(?P=tag)>
-      | (?P<ended>.+?)<\|[^|<>]{1,30}\|>
-      | (?P<before>.+)(?:<br[ ]?/?>|</?s>|</?p>|<eos>|<end_of_turn>) | <(?P<less>.+)>
-      | \\boxed\s?\{(?P<boxed>.+)\} | \\(?:text|textbf|mathrm|mathbf)\{(?P<text>.+)\}
-      | (?P<stopped>.+)[.,;!。] | (?:[=≈~:→]|\\approx\b)(?P<equated>.+)
-      | (?P<closed>.*[^*_`])(?:\*{1,3}|_{1,3}|`{1,3}) | [*_`]{1,3}(?P<opened>[^*_`].*)""",
+    r"""\*\*(.+)\*\* | __(.+)__ | \*(.+)\* | _(.+)_ | `{1,3}([^`]+)`{1,3} | "(.+)" | '(.+)' | “(.+)” | ‘(.+)’ | «(.+)»
+      | 「(.+)」 | \$\$([^$]+)\$\$ | \$([^$]+)\$ | \\\((.+)\\\) | \\\[(.+)\\\] | \[(.+)\] | \((.+)\)
+      | <(?P<tag>(?!(?:del|strike|s|sub|sup)>)[A-Za-z]\w{0,9})>(.+)</(?P=tag)> | (.+?)<\|[^|<>]{1,30}\|>
+      | (.+)(?:<br[ ]?/?>|</?s>|</?p>|<eos>|<end_of_turn>) | <(.+)>
+      | \\boxed\s?\{(.+)\} | \\(?:text|textbf|mathrm|mathbf)\{(.+)\} | (.+)[.,;!。] | (?:[=≈~:→]|\\approx\b)(.+)
+      | (.*[^*_`])(?:\*{1,3}|_{1,3}|`{1,3}) | [*_`]{1,3}([^*_`].*)""",
     re.VERBOSE,
 )
 _NOUN = re.compile(
@@ -142,8 +136,7 @@ def peel(value: str) -> list[str]:
     """Return `value` and the text inside each layer of markup: bold, quotes, boxes, tags, a full stop."""
     layers = [value.strip()]
     while len(layers) <= _LAYERS and (wrapped := _WRAPPED.fullmatch(layers[-1])):
-        inside = (text for name, text in wrapped.groupdict().items() if name != "tag" and text is not None)
-        layers.append(next(inside).strip())
+        layers.append(wrapped[wrapped.lastindex or 0].strip())
     return layers
 
 
@@ -156,21 +149,14 @@ def without_noun(layers: list[str]) -> list[str]:
 def match_label(value: str, classes: tuple[str, ...]) -> tuple[str, ...]:
     """Return the classes that `value` may name, under the strictest normal form with a match.
 
-    Normal forms, strictest first: as a prompt shows the label; ignoring case, width and spacing; without markup; as a
-    number; with spaces for underscores; without a noun such as `Class` before it.
+    Normal forms, strictest first: as a prompt shows the label; ignoring case, width and spacing; without markup, and
+    with spaces for underscores; as a number; without a noun such as `Class` before it.
     """
-    layers = peel(value)
-    for layer in layers:
-        if shown := _named(classes, shown_label).get(layer):
-            return shown
-    if value in classes:
-        return (value,)
-    for candidates, norms in ((layers, _NORMS), (without_noun(layers), _NORMS), (layers, (_nounless,))):
-        for norm in norms:
-            for candidate in candidates:
-                if named := _named(classes, norm).get(norm(candidate)):
-                    return named
-    return ()
+    layers, shown = peel(value), _named(classes, shown_label)
+    exact = next((shown[layer] for layer in layers if layer in shown), (value,) if value in classes else ())
+    stages = ((layers, _NORMS), (without_noun(layers), _NORMS), (layers, (_nounless,)))
+    others = (_named(classes, norm).get(norm(text)) for texts, norms in stages for norm in norms for text in texts)
+    return exact or next(filter(None, others), ())
 
 
 def why_unreadable(classes: Sequence[str]) -> str | None:
@@ -199,7 +185,8 @@ def _squashed(label: str) -> str:
 
 
 def _bare(label: str) -> str:
-    return _squashed(peel(label)[-1])
+    """`headline 1 wins` for `**Headline_1 wins**`: a model that has read of a column `headline_1` writes so."""
+    return " ".join(_squashed(peel(label)[-1]).replace("_", " ").split())
 
 
 def _numeric(label: str) -> str:
@@ -208,17 +195,12 @@ def _numeric(label: str) -> str:
     return "" if number is None or not math.isfinite(number) else repr(number + 0.0)
 
 
-def _spaced(label: str) -> str:
-    """`headline 1 wins` for `Headline_1 wins`, as a model writes that has read of a column `headline_1`."""
-    return " ".join(_bare(label).replace("_", " ").split())
-
-
 def _nounless(label: str) -> str:
     """`1` for `Class 1`."""
     return _bare((without_noun(peel(label)) or [label])[-1])
 
 
-_NORMS = (shown_label, _squashed, _bare, _numeric, _spaced)
+_NORMS = (shown_label, _squashed, _bare, _numeric)
 
 
 @lru_cache(maxsize=256)
@@ -305,10 +287,15 @@ _OUTPUT = re.compile(rf"{_LEAD}(?:(?:final|predicted|the) )?output{_COLON}(?P<va
 _BELOW = re.compile(r"\s*(?:(?:```\w*|\$\$)\s+)?(?P<value>\S.*)")
 """The value below an `Output:` that ends its line."""
 _RETRACTION = re.compile(
-    r"(?:\b|\\n)(?:wait|actually|correct(?:ed|ion)|oops|sorry|mistake|hmm+|hold on|let me|i mis\w+"
-    r"|on (?:reflection|second thoughts?|closer look))\b|^\W{0,16}no[,.]",
+    r"(?:\b|\\n)(?:wait|actually|correct(?:ed|ion)|wrong|scratch that|sorry|mistake|hmm+|hold on|let me|i mis\w+)\b"
+    r"|^\W{0,16}no[,.]",
     _FLAGS,
 )
+_CLAIM = re.compile(
+    r"(?:\b(?:is|be|so|answer|output|label)\b|[:=])(?=\s*+(?P<value>[^\s:=].{0,80}?)[.,;!?}]*+(?:\s*+$|[.,;!?]\s))",
+    _FLAGS,
+)
+"""A value in a sentence, up to its end or the next comma: `b is 8, so the label is no.`"""
 _UNSURE = re.compile(r"[-–−]\s.*|[A-Za-z_]\w*\s*=[^=]*")
 """Unreadable without `Output:` before it in its line: `- 5` may be a list, and `x = 5` may repeat the input."""
 _JSON_OUTPUT = re.compile(r'"(?:output|answer|label|class|prediction|value)"\s*+:\s*+', re.IGNORECASE)
@@ -329,13 +316,23 @@ def _parse(text: str, read: Callable[[str], T]) -> Parsed[T]:
                 reason = reason or str(fault)
         if len(readable) > 1:
             reason = "it gives several outputs: write one, and nothing after it"
-        elif any(_RETRACTION.search(answer, end) for end in readable.values()):
+        elif any(_is_taken_back(answer[end:], value, read) for value, end in readable.items()):
             reason = "the answer is taken back after its value: think first, and write the value last"
         elif readable:
             return Parsed(value=next(iter(readable)), explanation=explanation)
         if readable:
             break
     return Parsed(explanation=explanation, reason=reason or "there is no 'Output:' line")
+
+
+def _is_taken_back(rest: str, value: T, read: Callable[[str], T]) -> bool:
+    """Return whether the text after a value says that it is wrong, or ends with another value."""
+    if _RETRACTION.search(rest):
+        return True
+    for claim in _latest(_CLAIM, rest):
+        with suppress(Unreadable):
+            return read(claim["value"]) != value
+    return False
 
 
 def _forms(answer: str, outputs: Sequence[re.Match[str]]) -> Iterator[list[tuple[str, int]]]:

@@ -8,7 +8,6 @@ before the first step, has step -1.
 import hashlib
 import math
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Annotated, Any, Literal, Protocol
 
@@ -423,12 +422,10 @@ class Traffic(Protocol):
 
     ceiling: int
     held_until: float
+    began: list[float]
 
     @property
     def limit(self) -> int: ...
-
-    @property
-    def began(self) -> Sequence[float]: ...
 
 
 class Counters:

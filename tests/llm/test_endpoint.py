@@ -7,8 +7,7 @@ from typing import Any, Literal
 
 import pytest
 
-import vpp
-from vpp.errors import EndpointRefused, EndpointUnreachable, InputError, PromptRefused
+from vpp.errors import EndpointRefused, EndpointUnreachable, InputError
 from vpp.events import Counters, Usage
 from vpp.llm.cache import ResponseCache
 from vpp.llm.endpoint import Server
@@ -102,17 +101,6 @@ async def test_a_failed_attempt_is_repeated_and_in_the_end_explained_in_one_line
             assert endpoint.counters.snapshot().faults == {kind: 3}, case
 
 
-async def test_an_answer_without_a_text_is_returned_and_a_tool_call_is_refused() -> None:
-    for said, is_cut in ((chat(None), False), (chat("", finish="length"), True), (chat("<think>hm"), False)):
-        async with endpoint_of(script(said)) as (endpoint, stub):
-            answer = await ask(endpoint)
-            assert (answer.text, answer.cut_off, len(stub.requests)) == ("", is_cut, 1)
-    async with endpoint_of(script(chat(None, finish="tool_calls", tool_calls=[{"id": "1"}]))) as (endpoint, stub):
-        with pytest.raises(PromptRefused, match="called a tool instead of answering: try another model"):
-            await ask(endpoint)
-        assert (len(stub.requests), endpoint.counters.snapshot().faults) == (1, {"tool called": 1})
-
-
 async def test_a_server_of_which_no_answer_ends_as_it_should_is_refused_with_its_finish_reason() -> None:
     for finish, replies in (("abort", [chat("Out", finish="abort")] * 2), ("done", [chat(finish="done")])):
         async with endpoint_of(script(*replies), max_attempts=3) as (endpoint, stub):
@@ -178,23 +166,6 @@ async def test_a_refused_optional_field_is_left_out_from_then_on() -> None:
             usage = endpoint.counters.snapshot()
             assert sorted(usage.refused_fields) == sorted(f"{field} (tiny)" for field in fields)
             assert (usage.retried, usage.failed) == (0, 0), fields
-
-
-async def test_a_refused_value_moves_until_it_is_accepted_and_is_left_out_if_it_never_is() -> None:
-    async def least(request: Request) -> Reply:
-        temperature = request.body.get("temperature", 1.0)
-        is_low = temperature < 0.1
-        return refusal(400, f"{temperature} is less than the minimum of 0.1 - 'temperature'") if is_low else chat()
-
-    async def never(request: Request) -> Reply:
-        return refusal(400, "no temperature at line 1 column 2") if "temperature" in request.body else chat()
-
-    for behave, temperature, accepted, most in ((least, 0.0, 0.1, 3), (never, 1.2, None, 9)):
-        async with endpoint_of(behave) as (endpoint, stub):
-            await ask(endpoint, temperature=temperature)
-            assert (stub.bodies[-1].get("temperature"), len(stub.requests) <= most) == (accepted, True)
-            await ask(endpoint, "next", temperature=0.5)
-            assert stub.bodies[-1].get("temperature") == (0.5 if accepted else None)
 
 
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
@@ -358,11 +329,3 @@ async def test_models_are_listed_with_their_context_or_raise() -> None:
                 await endpoint.models()
             assert len(stub.requests) == 1
             assert not endpoint.counters.snapshot().faults
-
-
-def test_only_the_client_imports_the_http_libraries() -> None:
-    """They take half a second: `vpp.llm.client` is imported when the first call is made."""
-    heavy = re.compile(r"^(from|import) (vpp\.llm\.client|openai|aiohttp|httpx2)\b", re.MULTILINE)
-    package = Path(vpp.__file__).parent
-    importing = [path.name for path in package.rglob("*.py") if heavy.search(path.read_text(encoding="utf-8"))]
-    assert importing == ["client.py"]

@@ -55,7 +55,6 @@ ODD: dict[str, tuple[bytes, str, str]] = {
     "choices of another kind": (b'{"choices": ["x"]}', "without a choice", "no choices"),
     "choices that are null": (b'{"choices": null}', "without a choice: ", "no choices"),
     "a stream": (b'data: {"choices": []}\n\ndata: [DONE]', "it streams answers", "streamed"),
-    "a tool call": (content(None, finish="tool_calls", tool_calls=[{"id": "1"}]), "called a tool", "tool called"),
 }
 """Replies without an answer: body, message and kind."""
 

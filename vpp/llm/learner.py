@@ -11,7 +11,7 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from vpp.answers import Parsed, parse_label, parse_number, quotation
 from vpp.data.dataset import Row
-from vpp.errors import EndpointRefused, EndpointUnreachable, PromptRefused
+from vpp.errors import EndpointRefused, PromptRefused
 from vpp.events import Counters, hypothesis_id
 from vpp.llm.prompts import LETTERS, LearnerPrompts, question
 from vpp.llm.protocol import FIX_MODEL, FIX_THOUGHTS, OF_PROMPT, PROMPT_BLOCKED, Completion
@@ -54,7 +54,6 @@ class RoleChat:
 
     endpoint: Chat
     counters: Counters
-    """Shared by the roles of a run."""
     role: Literal["learner", "optimizer"]
     has_read: bool = False
     _in_flight: int = 0
@@ -128,10 +127,7 @@ class RoleChat:
 
 
 def fault_words(completion: Completion) -> str:
-    """Say that there is no answer, or that it stopped at its token limit and how to give it room; empty if it is whole.
-
-    Say nothing of its text.
-    """
+    """Say that there is no answer, or that it stopped at its token limit; empty if it is whole."""
     if completion.refusal or not completion.cut_off:
         return completion.refusal
     if completion.reasoning and not completion.text.strip():
@@ -178,7 +174,6 @@ class Shared(Generic[K, V]):
 class LearnerOptions:
     seed: int
     max_tokens: int
-    """Tokens of an answer about one row."""
     temperature: float = 0.0
     samples: int = 1
     """Answers per row. From 2, a prediction holds each label's share of them."""
@@ -196,7 +191,6 @@ class LlmLearner:
     options: LearnerOptions
     counters: Counters
     on_answer: OnAnswer = lambda *_: None
-    """Called once for each new answer when it arrives."""
 
     def __post_init__(self) -> None:
         self._chat = RoleChat(self.endpoint, self.counters, "learner")
@@ -250,10 +244,7 @@ class LlmLearner:
     async def _ask_for_letter(self, messages: list[Message], row: Row, seed: int) -> tuple[Prediction, int]:
         labels = self.prompts.dataset.classes
         options = {"max_tokens": 1, "top_logprobs": len(LETTERS), "temperature": self.options.temperature}
-        try:
-            completion = await self._chat.complete(messages, seed=seed, **options)
-        except EndpointUnreachable as error:
-            raise EndpointUnreachable(f"{error}; if log-probabilities alone fail, use --likelihood 5") from None
+        completion = await self._chat.complete(messages, seed=seed, **options)
         if not (completion.first_tokens or completion.refusal):
             raise EndpointRefused(NO_LOGPROBS)
         shares = letter_shares(completion.first_tokens, len(labels))
@@ -263,20 +254,16 @@ class LlmLearner:
             prediction = replace(prediction, raw=completion.text, reason=completion.refusal or NO_LETTER)
         return prediction, 1
 
-    def _parse(self, text: str) -> Parsed[str] | Parsed[float]:
-        dataset = self.prompts.dataset
-        if dataset.task == "classification":
-            return parse_label(text, dataset.classes)
-        unit = self.prompts.units.get(dataset.target, "")
-        return parse_number(text, unit=unit, expected=self._expected)
-
     def _read(self, row: Row, completion: Completion) -> Prediction:
         """Return the value that an answer gives, or an abstention that holds the whole answer and all its thoughts.
 
         A last line that was cut off is left out: half a number is a wrong number.
         """
         text = completion.text.rpartition("\n")[0] if completion.cut_off else completion.text
-        read = self._parse(text)
+        classes, unit = self.prompts.dataset.classes, self.prompts.units.get(self.prompts.dataset.target, "")
+        read: Parsed[str] | Parsed[float] = (
+            parse_label(text, classes) if classes else parse_number(text, unit=unit, expected=self._expected)
+        )
         is_read, reason = read.value is not None, read.reason
         if not is_read and (words := fault_words(completion)):
             reason = f"{reason} ({words})" if text.strip() else words

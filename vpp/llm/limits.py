@@ -11,7 +11,7 @@ import resource
 import time
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from annotated_types import Ge
 from anyio import CapacityLimiter
@@ -24,12 +24,6 @@ OTHER_FILES = 200
 """Files and sockets that a process has open besides its connections."""
 
 
-class Call(NamedTuple):
-    began: float
-    load: int
-    """Calls in flight when it began, itself included."""
-
-
 class Throttle:
     """Admits calls to one server, first come first served, while fewer than an adaptive limit are inside."""
 
@@ -38,7 +32,8 @@ class Throttle:
         self.ceiling = affordable(wanted)
         """Most calls in flight while the server keeps up."""
         self.slots = CapacityLimiter(self.ceiling)
-        self.open: set[Call] = set()
+        self.began: list[float] = []
+        """Times (`time.monotonic`) at which the calls in flight began."""
         self.held_until = 0.0
         """Unix time until which the server wants no call; 0.0 if any time."""
         self._limit = float(self.ceiling)
@@ -48,10 +43,6 @@ class Throttle:
     def limit(self) -> int:
         return int(self._limit)
 
-    @property
-    def began(self) -> list[float]:
-        return [call.began for call in self.open]
-
     def narrow(self, most: int) -> None:
         self.ceiling = min(self.ceiling, most)
         self._resize(self._limit)
@@ -60,20 +51,15 @@ class Throttle:
         self._limit = max(1.0, min(limit, self.ceiling))
         self.slots.total_tokens = self.limit
 
-    def begin(self) -> Call:
-        call = Call(time.monotonic(), self.slots.borrowed_tokens)
-        self.open.add(call)
-        return call
-
-    def answered(self, call: Call) -> None:
+    def answered(self, began: float) -> None:
         """Record that a call got its answer, which ends a hold."""
-        if call.began > self._cut_at and 2 * call.load >= self._limit:
+        if began > self._cut_at:
             self._resize(self._limit + 1 / math.sqrt(self._limit))
         self.held_until = 0.0
 
-    def refused(self, call: Call, *, hold_s: float = 0.0) -> None:
+    def refused(self, began: float, *, hold_s: float = 0.0) -> None:
         """Record that the server had no room for a call. hold_s: seconds in which it wants no other; 0: any time."""
-        if call.began > self._cut_at:  # at most one halving a round trip
+        if began > self._cut_at:  # at most one halving a round trip
             self._resize(self._limit / 2)
             self._cut_at = time.monotonic()
         if hold_s:

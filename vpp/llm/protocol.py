@@ -27,11 +27,12 @@ FIX_THOUGHTS = (
     "allow more tokens (--limit learner=N, --limit optimizer=N) or switch the model's thinking off "
     "(--reasoning-effort none); on the page, under Server settings"
 )
-FIX_LONG = "show it less at once, or serve the model with a longer context"
+FIX_LONG = "serve the model with a longer context, or give its context by --limit context=N, so that it is shown less"
 FIX_BLOCKED = "check address and key; if others are answered, a firewall forbids a word of this prompt"
 FIX_KEY = "give a key this server knows, by OPENAI_API_KEY or in the key field of the page"
 FIX_BUSY = "it is overloaded or failing: go on when it has recovered"
 LATE, STOPPED = "no answer in time", "stopped early"
+OVERLOADED = ("HTTP 429", "HTTP 503")
 TEXT_LIMIT, REASONING_LIMIT = 200_000, 20_000
 """Characters kept of an answer, and of a model's reasoning."""
 REASON_LIMIT, ID_LIMIT = 200, 200
@@ -41,8 +42,6 @@ COUNT_LIMIT = 10**9
 """Largest plausible count of tokens."""
 Tokens = Annotated[int, Field(ge=0, le=COUNT_LIMIT)]
 """A count of tokens; 0 if the server does not say."""
-Refused = dict[str, dict[float, float] | None]
-"""Fields of a request that a server refuses: values that it takes instead, by refused value; None if it takes none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,9 +73,7 @@ class Failure(Exception):
     """What the server would refuse again: this prompt, or every one; empty if another attempt may succeed."""
     wait_s: float = 0.0
     """Seconds to wait, as the server asks (Retry-After)."""
-    overloaded: bool = False
     completion: Completion | None = None
-    """What there is of an answer: it is paid like others."""
     fields: dict[str, float | None] = field(default_factory=dict)
     """Optional fields that the server refuses, with a value that it may accept; None: it may accept others alone."""
 
@@ -129,8 +126,6 @@ def _at(*path: str | int) -> Any:
 
 
 class _Reply(_Object):
-    """The first choice of a reply, and its counts."""
-
     choices: list[dict[str, Any]] = []
     content: Annotated[str | list[_Part], Field(validation_alias=_at("message", "content"))] = ""
     reasoning: Annotated[str, Field(validation_alias=_at("message", "reasoning"))] = ""
@@ -276,11 +271,9 @@ class Complaint(NamedTuple):
     """A server's error, whatever its shape."""
 
     words: str
-    """Its message in one line, not yet cut."""
     codes: str = ""
     """Its codes, types and statuses in lower case."""
     param: str = ""
-    """The field of the request that it names."""
     is_of_protocol: bool = False
     """True if it has the form that servers of the protocol use."""
 
@@ -389,7 +382,7 @@ def failure_of(status: int, complaint: Complaint, headers: Mapping[str, str]) ->
     if what == TRY_AGAIN:
         seconds = re.fullmatch(r"\d+(\.\d+)?", headers.get("retry-after", "").strip())  # it may also be a date
         wait_s = min(float(seconds[0]), RETRY_AFTER_LIMIT_S) if seconds else 0.0
-        return Failure(kind, reason, fix, wait_s=wait_s, overloaded=status in (429, 503))
+        return Failure(kind, reason, fix, wait_s=wait_s)
     fix = fix.format(short_reason(_without_password(headers.get("location", "").partition("?")[0])))
     words = f"{what}: found {reason}" if what == NO_API else f"{what} ({reason})"
     return Failure(OF_PROMPT.get(what, kind), words, fix, "prompt" if what in OF_PROMPT else "server")
@@ -443,7 +436,6 @@ def request_options(structured: Structure | None) -> dict[str, Any]:
 
 
 def is_kept(structured: Structure, text: str) -> bool:
-    """Return whether an answer has the requested structure."""
     try:
         structured.model_validate_json(text)
     except ValidationError:
@@ -466,11 +458,25 @@ MOVED = {"temperature": 2.0, "top_logprobs": 20.0}
 """Fields whose value moves to the nearest number in a refusal, with the largest plausible one."""
 STEP = 0.01
 """Distance from a bound that the server does not take itself: `greater than 0`."""
+MOST_MOVES = 6
+"""Moves of a field's bounds before it is left out: each costs a request."""
 _OF_SIZE = re.compile(
     r"context|input.?(tokens|length)|at most|too (high|long|large|big|many)|exceed|(greater|less|more) than",
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"(?<!\w)(?<!\d\.)\d{1,9}(?:\.\d{1,9})?(?!\.?\w)")
+
+
+class Bounds(NamedTuple):
+    """Values of a field that a server has not refused."""
+
+    low: float = -inf
+    high: float = inf
+    moves: int = 0
+
+
+Refused = dict[str, Bounds | None]
+"""Fields of a request of which a server refuses values; None if it takes none."""
 
 
 def nearest_value(value: float, words: str, most: float) -> float | None:
@@ -500,21 +506,14 @@ def refused_fields(complaint: Complaint, sent: Mapping[str, Any]) -> dict[str, f
     return {name: nearest_value(sent[name], complaint.words, MOVED[name]) if name in MOVED else None for name in named}
 
 
-MOST_MOVES = 24
-"""Values of a field that a server may refuse, before it gets none: temperatures are many."""
-
-
-def note_refused(refused: Refused, fields: Mapping[str, float | None], sent: Mapping[str, Any]) -> None:
-    """Add to the refused fields those of one more request."""
-    for name, value in fields.items():
-        values, was = refused.setdefault(name, {}), sent[name]
-        moved = end = None if values is None or value is None else type(was)(value)
-        while values and end in values:
-            end = values[end]
-        if values is None or moved is None or end == was or len(values) == MOST_MOVES:  # it moved in vain
-            refused[name] = None
-        else:
-            values[was] = moved
+def note_refused(refused: Refused, name: str, sent: float, moved: float | None) -> None:
+    """Narrow a field's bounds so that the value moves; leave the field out if that is in vain."""
+    bounds = refused.get(name, Bounds())
+    if bounds and moved is not None and bounds.low <= sent <= bounds.high:  # else another request has moved it already
+        value, moves = type(sent)(moved), bounds.moves + 1
+        bounds = Bounds(bounds.low, value, moves) if value < sent else Bounds(value, bounds.high, moves)
+        moved = None if value == sent or bounds.low > bounds.high or moves > MOST_MOVES else value
+    refused[name] = None if moved is None else bounds
 
 
 def accepted_fields(options: Mapping[str, Any], refused: Refused) -> dict[str, Any]:
@@ -522,9 +521,7 @@ def accepted_fields(options: Mapping[str, Any], refused: Refused) -> dict[str, A
     fields = {}
     for option, value in options.items():
         names = MOST_TOKENS if option == "max_tokens" else (option,)
-        if name := next((name for name in names if refused.get(name, {}) is not None), ""):
-            values = refused.get(name) or {}
-            while values and value in values:
-                value = values[value]
-            fields[name] = value
+        if name := next((name for name in names if refused.get(name, Bounds())), ""):
+            bounds = refused.get(name)
+            fields[name] = max(bounds.low, min(value, bounds.high)) if bounds else value
     return fields
