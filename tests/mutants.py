@@ -161,7 +161,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("highest label of a tie", "share >= most - TIE), key=str)", "share >= most - TIE), key=str, reverse=True)"),
         ("grades unweighted", "float(weight) * probability", "probability"),
     ),
-    ("llm/answers.py", "tests/llm/test_grading.py"): (
+    ("llm/learner.py", "tests/llm/test_grading.py"): (
         ("letters of other labels", "dict.fromkeys(LETTERS[:n], 0.0)", "dict.fromkeys(LETTERS[1 : n + 1], 0.0)"),
     ),
     ("settings.py", "tests/inference/test_evaluation.py"): (
@@ -204,7 +204,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ("data/split.py", "tests/data/test_split.py"): (
         ("seats to the smallest remainder", "counts[stratum]), reverse=True)", "counts[stratum]))"),
     ),
-    ("data/answers.py", "tests/llm/test_answers.py"): (
+    ("answers.py", "tests/llm/test_answers.py"): (
         ("thinking cut at its first end", "max((match.end() for", "min((match.end() for"),
     ),
     ("runs/directory.py", "tests/runs/test_journal.py"): (
