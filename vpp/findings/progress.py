@@ -66,7 +66,7 @@ def asking_words(snapshot: Snapshot) -> str:
     return f"{optimizer} that predict {spec.dataset['target']}, from {source}; the learner then {turns}."
 
 
-def pace(snapshot: Snapshot, *, now: float, rows: dict[str, int]) -> str:
+def pace(snapshot: Snapshot, *, now: float, rows: dict[str, int] | None = None) -> str:
     """`12 s, about 50 s to go`, on a clock that runs. now: Unix time. rows: distinct rows of each part."""
     view = snapshot.view
     if view.began_at is None or snapshot.state not in GOING_ON:
