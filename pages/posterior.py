@@ -6,13 +6,12 @@ import streamlit as st
 
 from pages.parts import asking, blocks, frame, opening
 from pages.parts.opening import OpenRun
-from vpp.findings.curves import weights_curve
 from vpp.findings.hypotheses import deck, hypotheses_of, shares_words
 from vpp.findings.progress import nothing_yet
 from vpp.findings.result import constant_answer, evidence_measure, odds_words, target_words, weights_words
 from vpp.findings.rows import evaluated_rows, mistakes
 from vpp.findings.ruled_out import ruled_out, ruled_out_heading, ruled_out_lines
-from vpp.findings.step import Names
+from vpp.findings.step import Names, weights_curve
 from vpp.posterior.disagreement import NEAR
 from vpp.runs.journal import Snapshot
 from vpp.show import markup

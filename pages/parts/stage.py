@@ -9,11 +9,10 @@ import streamlit as st
 from pages.parts import blocks, opening
 from pages.parts.opening import OpenRun
 from vpp.events import INITIAL_STEP
-from vpp.findings.curves import accuracy_curve, ess_curve
 from vpp.findings.hypotheses import deck, hypotheses_of
 from vpp.findings.programs import program_folds
 from vpp.findings.progress import asking_words, flight_words, nothing_yet
-from vpp.findings.step import Cards, Names, happened, phases, shown_step, step_title
+from vpp.findings.step import Cards, Names, accuracy_curve, ess_curve, happened, phases, shown_step, step_title
 from vpp.runs.journal import Snapshot
 from vpp.runs.store import EXAMPLES
 from vpp.runs.view import RunView, StepView

@@ -47,7 +47,7 @@ from vpp.findings.verdict import run_verdict
 from vpp.posterior.calibration import Conformal, RejectOption
 from vpp.posterior.prediction import Value
 from vpp.reporting.document import report_markdown
-from vpp.reporting.posterior_json import posterior_json
+from vpp.reporting.exports import posterior_json
 from vpp.reporting.predictions import predictions_csv
 from vpp.runs.journal import RunReader
 from vpp.show.blocks import Metrics, Table

@@ -20,10 +20,9 @@ from vpp.data.dataset import Dataset
 from vpp.events import Constant, Event, RunFinished
 from vpp.findings import verdict as module
 from vpp.findings.baselines import Baselines, Name, SimpleModel
-from vpp.findings.points import SURER
+from vpp.findings.points import SURER, score
 from vpp.findings.result import ConstantAnswer, evidence, odds_words, result, summary, target_words
 from vpp.findings.rows import evaluated_rows, trust
-from vpp.findings.scores import score
 from vpp.findings.verdict import Verdict, beside_text, blocks, record_verdict, run_verdict, verdict
 from vpp.posterior.prediction import Value
 from vpp.problem import Prediction

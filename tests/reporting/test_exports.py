@@ -29,9 +29,8 @@ from vpp.data.descriptions import Descriptions
 from vpp.errors import InputError
 from vpp.events import RunFailed
 from vpp.reporting import exports
-from vpp.reporting.document import report_html, report_markdown, write_all, write_html
-from vpp.reporting.exports import data_tree, log_run, posterior_nc
-from vpp.reporting.posterior_json import posterior_json
+from vpp.reporting.document import report_html, report_markdown
+from vpp.reporting.exports import data_tree, log_run, posterior_json, posterior_nc, write_all, write_html
 from vpp.reporting.predictions import predictions_csv
 from vpp.runs.journal import RunReader
 from vpp.runs.spec import EndpointSpec

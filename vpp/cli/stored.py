@@ -18,12 +18,10 @@ from vpp.data.tasks import generate
 from vpp.errors import EndpointError, InputError, RunError
 from vpp.findings.asking import trial_blocks, trial_verdict
 from vpp.findings.baselines import MODEL_NAMES, baselines, with_prompted
-from vpp.findings.points import reject_option
-from vpp.findings.scores import averaged_score, score_text
+from vpp.findings.points import averaged_score, reject_option, score_text
 from vpp.findings.status import metric_text, pending_words, refused_rows, steps_done
 from vpp.llm.cache import ResponseCache
-from vpp.reporting.document import write_all, write_html
-from vpp.reporting.exports import log_run, posterior_nc
+from vpp.reporting.exports import log_run, posterior_nc, write_all, write_html
 from vpp.reporting.predictions import prediction_csv, sheet_of, sheet_rows
 from vpp.reporting.standalone import left_out_words, standalone
 from vpp.runs import store

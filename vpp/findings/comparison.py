@@ -18,7 +18,7 @@ from vpp.events import Votes
 from vpp.findings.baselines import MODEL_NAMES, Baselines, SimpleModel
 from vpp.findings.hypotheses import Hypothesis, hypotheses_of, weight_cards
 from vpp.findings.options import OPTIONS, has_effect
-from vpp.findings.scores import Score, other_scores_text, rows_of, score, score_text, totals
+from vpp.findings.points import Score, other_scores_text, rows_of, score, score_text, totals
 from vpp.findings.status import steps_text
 from vpp.findings.verdict import Verdict, run_verdict
 from vpp.posterior.metric import CHANCE, PairedDifference, paired_difference

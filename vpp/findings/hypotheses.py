@@ -23,8 +23,7 @@ from pydantic import Field
 from vpp.data.dataset import Dataset
 from vpp.errors import InputError
 from vpp.events import Votes, behaviour, hypothesis_id
-from vpp.findings.programs import ProgramReading, program_folds
-from vpp.findings.scores import (
+from vpp.findings.points import (
     RecordedAnswers,
     Score,
     grouped,
@@ -36,6 +35,7 @@ from vpp.findings.scores import (
     totals,
     weighed_log_likelihoods,
 )
+from vpp.findings.programs import ProgramReading, program_folds
 from vpp.posterior.disagreement import NEAR
 from vpp.posterior.likelihood import Noise
 from vpp.posterior.weights import Floats
@@ -382,7 +382,12 @@ def weight_cards(
 
 def _facts(each: Hypothesis, more: Callable[[Hypothesis], str] | None) -> Iterator[str]:
     yield from (right_words(each.test, ROW_OF["test"]), right_words(each.train, ROW_OF["train"]))
-    yield more(each) if more else "" if each.prior is None else f"prior {percent(each.prior)}"
+    yield more(each) if more else prior_words(each)
+
+
+def prior_words(each: Idea) -> str:
+    """Return the prior beside the other hypotheses: a constant answer has half of the whole."""
+    return "" if each.prior is None else f"prior {percent(each.prior)} among the hypotheses"
 
 
 def _details(each: Hypothesis, config: Config, seed_text: str) -> Iterator[object]:
@@ -392,7 +397,7 @@ def _details(each: Hypothesis, config: Config, seed_text: str) -> Iterator[objec
         facts.append(noise_words(each.noise, is_label=each.train is not None and each.train.n_correct is not None))
     unread = sum(score.n_abstained for score in (each.test, each.train) if score)
     facts += [f"{counted(unread, 'answer')} unreadable"] if unread else []
-    facts += [] if each.prior is None else [f"prior {percent(each.prior)}"]
+    facts.append(prior_words(each))
     if said := list(map(capitalised, filter(None, facts))):
         yield Note(f"{'. '.join(said)}.")
     for other in each.wordings[1:MOST_MEMBERS]:

@@ -7,9 +7,8 @@ import numpy as np
 
 from vpp.data.dataset import Dataset
 from vpp.events import INITIAL_STEP
-from vpp.findings.curves import Accuracy, accuracies
 from vpp.findings.status import loading_words, model_name, server_sentences, steps_text, wait_words
-from vpp.findings.step import Names
+from vpp.findings.step import Accuracy, Names, accuracies
 from vpp.runs.budget import cap_words, demo_pace, ending_share, money, plan_of, seconds_left, time_s
 from vpp.runs.directory import State
 from vpp.runs.journal import Snapshot

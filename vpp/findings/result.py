@@ -14,11 +14,9 @@ from vpp.data.dataset import Dataset
 from vpp.data.descriptions import NOTHING
 from vpp.events import Constant, Evaluated, Usage
 from vpp.findings.hypotheses import hypotheses_of, weight_words
-from vpp.findings.points import calibration_result, undecided_result
-from vpp.findings.programs import program_readings
-from vpp.findings.rows import evaluated_rows
-from vpp.findings.scores import (
+from vpp.findings.points import (
     averaged_score,
+    calibration_result,
     final_answers,
     noise,
     other_scores_text,
@@ -26,8 +24,11 @@ from vpp.findings.scores import (
     score,
     score_text,
     totals,
+    undecided_result,
     weighed_log_likelihoods,
 )
+from vpp.findings.programs import program_readings
+from vpp.findings.rows import evaluated_rows
 from vpp.findings.slices import slices, slices_result
 from vpp.findings.status import cut_cells_text, finish_words, is_key_refused, server_sentences, steps_text, withheld
 from vpp.findings.verdict import blocks, constant_words, run_verdict
@@ -386,5 +387,6 @@ def _weight_table(view: RunView) -> Table:
         (percent(weight, 1), percent(prior, 1), "not scored" if log_lik is None else fixed(log_lik), text)
         for weight, prior, log_lik, text in by_slot
     ]
-    rows.append((percent(constant_weight(view), 1), percent(MAJORITY, 1), "", "a constant answer"))
-    return Table(head=("weight", "prior", "log-likelihood", "hypothesis"), rows=rows, right=(0, 1, 2))
+    rows.append((percent(constant_weight(view), 1), "", "", "a constant answer, which has half of the prior"))
+    head = ("weight", "prior among the hypotheses", "log-likelihood", "hypothesis")
+    return Table(head=head, rows=rows, right=(0, 1, 2))

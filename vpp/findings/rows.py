@@ -15,7 +15,9 @@ from vpp.findings.baselines import MODEL_NAMES
 from vpp.findings.points import (
     SURE,
     Point,
+    Score,
     Side,
+    averaged_score,
     evaluated_points,
     holds_truth,
     is_unknown,
@@ -25,7 +27,6 @@ from vpp.findings.points import (
     voices,
 )
 from vpp.findings.programs import ProgramReading, branch_of
-from vpp.findings.scores import Score, averaged_score
 from vpp.findings.verdict import FEW_ROWS, Verdict
 from vpp.posterior.calibration import Conformal
 from vpp.posterior.metric import CHANCE

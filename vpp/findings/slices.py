@@ -16,9 +16,8 @@ from vpp.data.columns import find_form
 from vpp.data.dataset import Column
 from vpp.data.numbers import is_number
 from vpp.events import same_answer
-from vpp.findings.points import heaviest_first, holds_truth
+from vpp.findings.points import grouped, heaviest_first, holds_truth
 from vpp.findings.rows import Rows
-from vpp.findings.scores import grouped
 from vpp.findings.verdict import Verdict
 from vpp.posterior.metric import wilson
 from vpp.show.blocks import Block, Note, Table

@@ -12,8 +12,7 @@ from typing import Any, Literal
 from vpp.data.dataset import Dataset, Row
 from vpp.events import Evaluated, Votes
 from vpp.findings.baselines import MODEL_NAMES, Baselines, Name, SimpleModel, baselines
-from vpp.findings.points import SURER, Confidence, confidence, evaluated_points
-from vpp.findings.scores import rows_of
+from vpp.findings.points import SURER, Confidence, confidence, evaluated_points, rows_of
 from vpp.posterior.metric import CHANCE, PairedDifference, paired_difference
 from vpp.problem import losses_of
 from vpp.runs.directory import RunDirectory, readable_rows

@@ -1,4 +1,4 @@
-"""The report of a run: two pages and an appendix, as Markdown and HTML; and the files that every ended run has.
+"""The report of a run: two pages and an appendix, as Markdown and HTML.
 
 The HTML has the app's own stylesheet and fonts inside, no script, and fetches nothing. Paper is always light and white.
 """
@@ -11,7 +11,6 @@ from dataclasses import fields, replace
 from datetime import UTC, datetime
 from functools import cache
 from itertools import islice, pairwise
-from pathlib import Path
 
 from vpp.data.dataset import Dataset
 from vpp.environment import app_folder
@@ -25,9 +24,6 @@ from vpp.findings.rows import Rows, calibrated, evaluated_rows, headline, mistak
 from vpp.findings.slices import slices, worst_by_column
 from vpp.findings.status import finish_words, rows_sentence, steps_done, withheld
 from vpp.findings.verdict import blocks, run_verdict
-from vpp.reporting.posterior_json import posterior_json
-from vpp.reporting.predictions import predictions_csv
-from vpp.runs.directory import RunDirectory, write_atomically
 from vpp.runs.group import Group
 from vpp.runs.journal import RunReader, Snapshot
 from vpp.runs.spec import RunSpec
@@ -261,26 +257,3 @@ def _style() -> str:
 
     sheets = ((app / "assets" / name).read_text(encoding="utf-8") for name in ("vpp.css", "report.css"))
     return re.sub(r"url\(([^)]+)\)", inside, "".join(sheets))
-
-
-# The files
-
-
-def write_all(directory: RunDirectory) -> list[Path]:
-    """Write the three files that every ended run has, each in one move; return their paths, report.md first."""
-    reader = RunReader(directory)
-    contents = {
-        "report.md": report_markdown(reader).encode(),
-        "posterior.json": posterior_json(reader),
-        "predictions.csv": predictions_csv(reader),
-    }
-    for name, content in contents.items():
-        write_atomically(directory.path / name, content)
-    return [directory.path / name for name in contents]
-
-
-def write_html(directory: RunDirectory) -> Path:
-    """Write report.html in one move; return its path."""
-    path = directory.path / "report.html"
-    write_atomically(path, report_html(RunReader(directory)).encode(errors="replace"))
-    return path

@@ -1,24 +1,36 @@
-"""Exports of a run: particles for ArviZ 1 (posterior.nc), and a run of MLflow."""
+"""Files of a run for other programs: posterior.json, particles for ArviZ 1 (posterior.nc), and a run of MLflow.
 
+docs/files.md says what each field of posterior.json means. A record of a list stands on a line of its own, so that the
+file can be searched and compared line by line. JSON has no infinity: a log-likelihood of -inf is the string
+"-Infinity", as in the journal.
+"""
+
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from importlib.util import find_spec
 from math import isfinite
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from pydantic import TypeAdapter
+from pydantic_core import from_json, to_json
 
 from vpp import __version__
 from vpp.data.dataset import Dataset
 from vpp.errors import InputError
-from vpp.findings.hypotheses import particles
-from vpp.findings.result import evidence
-from vpp.findings.scores import final_answers, log_likelihood_terms, totals
+from vpp.findings.hypotheses import Idea, merge_ideas, particles, similarity
+from vpp.findings.points import Point, evaluated_points, figures, final_answers, log_likelihood_terms, totals
+from vpp.findings.result import evidence, result
+from vpp.findings.ruled_out import RuledOut, ruled_out
+from vpp.findings.verdict import run_verdict
 from vpp.llm.protocol import short_reason
 from vpp.posterior.prediction import Answer, average
-from vpp.reporting.document import write_all
-from vpp.runs.directory import RunDirectory
+from vpp.reporting.document import report_html, report_markdown
+from vpp.reporting.predictions import predictions_csv
+from vpp.runs.directory import RunDirectory, write_atomically
 from vpp.runs.journal import RunReader, Snapshot
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView, ess_of_sentences, log_evidence
@@ -26,6 +38,103 @@ from vpp.show.markup import REPLACEMENT
 
 if TYPE_CHECKING:
     from xarray import DataTree
+
+# The files
+
+
+def write_all(directory: RunDirectory) -> list[Path]:
+    """Write the three files that every ended run has, each in one move; return their paths, report.md first."""
+    reader = RunReader(directory)
+    contents = {
+        "report.md": report_markdown(reader).encode(),
+        "posterior.json": posterior_json(reader),
+        "predictions.csv": predictions_csv(reader),
+    }
+    for name, content in contents.items():
+        write_atomically(directory.path / name, content)
+    return [directory.path / name for name in contents]
+
+
+def write_html(directory: RunDirectory) -> Path:
+    """Write report.html in one move; return its path."""
+    path = directory.path / "report.html"
+    write_atomically(path, report_html(RunReader(directory)).encode(errors="replace"))
+    return path
+
+
+# posterior.json
+
+SCHEMA_VERSION = 3
+MOST_ROWS = 10
+"""Rows written that speak against a hypothesis, the worst first; the journal has all."""
+SIMILARITY_DIGITS = 9
+"""Decimals of similarities."""
+FIGURES = ("decision", "share", "entropy_bits", "spread", "low", "high")
+"""Of labels, and of numbers."""
+Json = dict[str, Any]
+
+
+def _ruled_out(entry: RuledOut) -> Json:
+    against = entry.contradictions
+    rows = [
+        {"row": each.row.id, "said": each.said, "true": each.row.target, "is_decisive": each.is_decisive}
+        for each in against[:MOST_ROWS]
+    ]
+    unused = ("dataset", "scored", "rival")
+    own = {each.name: getattr(entry, each.name) for each in fields(entry) if each.name not in unused}
+    return {**own, "n_rows": entry.n_rows, "n_against": len(against), "against": rows}
+
+
+def _point(point: Point) -> Json:
+    own = {"row": point.row.id, "true": point.row.target, "uncertain": point.is_uncertain}
+    shares = {"shares": dict(point.shares) if point.is_label else None}
+    return {**own, **shares, **dict.fromkeys(FIGURES), **figures(point)}
+
+
+_IDEAS = TypeAdapter(tuple[Idea, ...])
+
+
+def posterior_json(reader: RunReader) -> bytes:
+    finite = from_json(to_json(_contents(reader, reader.refresh()), inf_nan_mode="strings"))
+    lines = (f"  {_text(key)}: {_field(value)}" for key, value in finite.items())
+    return ("{\n" + ",\n".join(lines) + "\n}\n").encode(errors="replace")
+
+
+def _contents(reader: RunReader, snapshot: Snapshot) -> Json:
+    view, spec, dataset, started = snapshot.view, snapshot.spec, reader.dataset(), snapshot.view.start
+    ideas, test, verdict = merge_ideas(view, dataset), view.evaluations.get("test"), run_verdict(reader.directory, view)
+    near = similarity(ideas, dataset)
+    return {
+        "schema": SCHEMA_VERSION,
+        "name": spec.name,
+        "verdict": str(verdict) if verdict else None,
+        "step": view.last_step,
+        "seed_text": started.seed_text if started else None,
+        "compared_by": ideas.by if ideas.all else None,
+        "rows_compared": len(ideas.rows),
+        "hypotheses": _IDEAS.dump_python(ideas.all),
+        "similarity": [] if near is None else near.round(SIMILARITY_DIGITS).tolist(),
+        "particles": particles(view, dataset),
+        "ruled_out": list(map(_ruled_out, ruled_out(view, dataset))),
+        "disagreement": list(map(_point, evaluated_points(test, view, spec.config, dataset) if test else ())),
+        **{name: getattr(started, name, {}) for name in ("config", "models", "templates", "versions")},
+        "dataset": spec.dataset,
+        "result": {**result(reader.directory, view), "status": snapshot.state},
+    }
+
+
+def _field(value: Any) -> str:
+    """Return JSON of a field on one line; of a list of records or lists a line each."""
+    if isinstance(value, list) and value and isinstance(value[0], dict | list):
+        return "[\n" + ",\n".join(f"    {_text(each)}" for each in value) + "\n  ]"
+    return _text(value)
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+# netCDF and MLflow
 
 Group = tuple[str, str, tuple[str, ...], Any]
 """A variable: its group, name, dimensions and values."""

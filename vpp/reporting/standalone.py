@@ -20,8 +20,7 @@ from vpp.data.dataset import Column, Dataset
 from vpp.data.numbers import BODIES, FORMATTED, LONGEST, MINUS, PLAIN, SCALES, STANDS_FOR
 from vpp.errors import InputError, RunError
 from vpp.events import Constant, Evaluated
-from vpp.findings.points import reject_option
-from vpp.findings.scores import totals
+from vpp.findings.points import reject_option, totals
 from vpp.posterior.calibration import RejectOption
 from vpp.posterior.prediction import TIE
 from vpp.programs.columns import Argument, Columns
