@@ -34,6 +34,7 @@ LITTLE = 0.005
 """Bits below this read as 0.00."""
 BRIEF = 3
 """Inputs of a row to label, the deciding ones."""
+NO_SUM = "The bits of several rows do not add up."
 
 
 # Rows that a person asks about
@@ -112,7 +113,7 @@ def labels_words(found: Sequence[Point]) -> str:
     n, telling = len(found), sum(question.bits >= LITTLE for question in found)
     if not telling:
         return f"On {'the one row' if n == 1 else f'all {integer(n)} rows'} nearly all agree: ask about others."
-    return f"{integer(telling)} of {counted(n, 'row')} would tell something, the most informative first."
+    return f"{integer(telling)} of {counted(n, 'row')} would tell something, the most informative first. {NO_SUM}"
 
 
 def question_row(question: Point, columns: Sequence[str], dataset: Dataset, name: str) -> Sequence[object]:

@@ -7,14 +7,14 @@ Runs go by a letter. Losses are 0 or 1 for labels, squared errors in squared uni
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property, partial
 from string import ascii_uppercase
 from typing import Any
 
 from vpp.data.dataset import Dataset, Row
 from vpp.errors import DataError, RunError
-from vpp.events import Votes
+from vpp.events import Votes, hypothesis_id
 from vpp.findings.baselines import MODEL_NAMES, Baselines, SimpleModel
 from vpp.findings.hypotheses import Hypothesis, hypotheses_of, weight_cards
 from vpp.findings.options import OPTIONS, has_effect
@@ -35,6 +35,7 @@ from vpp.show.words import (
     NOTICEABLE,
     capitalised,
     counted,
+    cut,
     from_to,
     in_words,
     integer,
@@ -257,18 +258,19 @@ def others(comparison: Comparison) -> Iterator[Note]:
 # What differs
 
 
-_SERVER = (
-    "model", "optimizer_model", "gguf", "structured", "reasoning_effort", "learner_max_tokens", "optimizer_max_tokens",
-    "context_length",
+NEUTRAL = (
+    "name", "command", "group", "prices", "cap", "config", "endpoint", "dataset", "templates",
+    "demo_latency_ms", "concurrency", "timeout_s", "max_wait_s", "cache",
 )  # fmt: skip
-"""Fields of an endpoint that can change a result."""
+"""Fields of a run's spec and of its endpoint that change no result, or that `_settings_of` names by their parts."""
+LONGEST = 60
 
 
 def settings(runs: Sequence[Candidate]) -> dict[str, tuple[str, ...]]:
     """Return what differs and can change a result: values by name, one a run."""
     used = [name for name in OPTIONS if any(has_effect(name, run.config, run.dataset.task) for run in runs)]
     by_run = [_settings_of(run, used) for run in runs]
-    found = {name: tuple(str(each.get(name, "unknown")) for each in by_run) for name in by_run[0]}
+    found = {name: tuple(each.get(name, "unknown") for each in by_run) for name in by_run[0]}
     return {name: values for name, values in found.items() if len({*values} - {"unknown"}) > 1}
 
 
@@ -283,9 +285,9 @@ def settings_block(comparison: Comparison) -> Block | None:
     return Table(head=head, rows=rows, fold=f"{counted(len(rows), 'setting')} that may explain the difference")
 
 
-def _settings_of(run: Candidate, used: Sequence[str]) -> dict[str, Any]:
+def _settings_of(run: Candidate, used: Sequence[str]) -> dict[str, str]:
     """Return settings by the names in the table. used: options of the method that have an effect."""
-    config, spec, data = run.config, run.snapshot.spec, run.dataset
+    config, spec, data, started = run.config, run.snapshot.spec, run.dataset, run.view.start
     facts: dict[str, Any] = {OPTIONS[name].label: getattr(config, name) for name in used}
     facts |= {
         OPTIONS["particles"].label: config.size,
@@ -300,14 +302,19 @@ def _settings_of(run: Candidate, used: Sequence[str]) -> dict[str, Any]:
         "training rows": len(data.train),
         "test rows": len(data.test),
         "rows and split as used, SHA-256": str(spec.dataset["fingerprint"])[:HASHED],
-        "goes on from": spec.started_from or "no run",
-        "characters shown of a cell": spec.cell_limit or "all",
-        **{name.replace("_", " "): getattr(spec.endpoint, name) or "as usual" for name in _SERVER},
     }
-    if started := run.view.start:
+    for each in (spec.endpoint, spec):
+        named = {field.name: getattr(each, field.name) for field in fields(each) if field.name not in NEUTRAL}
+        facts |= {name.replace("_", " "): value or "as usual" for name, value in named.items()}
+    if started:
         facts |= {f"{role} template, SHA-256": sha[:HASHED] for role, sha in started.templates.items()}
         facts |= {"seed sentence": started.seed_text, "demo model": started.versions.get("demo", "none")}
-    return facts
+    return {name: _short(str(value)) for name, value in facts.items()}
+
+
+def _short(value: str) -> str:
+    """Return a value, or the beginning of a long one with its hash."""
+    return value if len(value) <= LONGEST else f"{cut(value, LONGEST)} ({hypothesis_id(value)})"
 
 
 # Runs of one setting with different seeds

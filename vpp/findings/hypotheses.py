@@ -333,7 +333,7 @@ def deck(
         past = history(ancestry(view, next(own)), view.seed_text)
         details = Fold(title="details", name="details", blocks=tuple(_details(each, config, view.seed_text)))
         return replace(
-            _card(each, view, config, [right_words(each.fit, "training row" if each.train else "row")]),
+            _card(each, view, config, fit_words(each, config)[:1]),
             key=numbers[each.id],
             name=f"hypothesis {numbers[each.id]}",
             id=each.id,
@@ -366,38 +366,50 @@ def weight_cards(
     dataset: Dataset,
     more: Callable[[Hypothesis], str] | None = None,
 ) -> Iterator[object]:
-    """Yield the hypotheses and the constant answer as cards, heaviest first. more: a further fact."""
+    """Yield the hypotheses as cards, heaviest first, with the constant answer. more: a further fact."""
     if not every:
         yield Note("No population is complete yet.")
         return
-    cards = [_card(each, view, config, _facts(each, more)) for each in every[:MOST_CARDS]]
-    if (constant := constant_weight(view)) >= NOTICEABLE:
-        words, facts = f"Always {value_text(dataset.constant)}", ("the constant answer, without a rule",)
-        cards.append(Card(key=view.size, words=words, value=percent(constant), bar=constant, facts=facts))
-    yield Deck(sorted(cards, key=lambda card: -card.bar))
+
+    def facts(each: Hypothesis) -> tuple[str, ...]:
+        further = more(each) if more else prior_words(each.prior)
+        return right_words(each.test, ROW_OF["test"]), fit_words(each, config)[0], further
+
+    cards = Deck([_card(each, view, config, facts(each)) for each in every[:MOST_CARDS]])
+    yield with_constant(cards, view, dataset)
     if rest := every[MOST_CARDS:]:
         others, share = in_words(len(rest)), percent(math.fsum(each.weight for each in rest))
         yield Note(f"{capitalised(others)} more {'holds' if len(rest) == 1 else 'hold'} {share} of the weight.")
 
 
-def _facts(each: Hypothesis, more: Callable[[Hypothesis], str] | None) -> Iterator[str]:
-    yield from (right_words(each.test, ROW_OF["test"]), right_words(each.train, ROW_OF["train"]))
-    yield more(each) if more else prior_words(each)
+def with_constant(cards: Deck, view: RunView, dataset: Dataset) -> Deck:
+    """Add the standing constant answer of final weights, in its place by weight."""
+    if not (view.final and view.final.constant):
+        return cards
+    words, weight = f"Always {value_text(dataset.constant)}", constant_weight(view)
+    own = Card(
+        key=-1, name="constant answer", words=words, value=percent(weight), bar=weight, facts=("without a rule",)
+    )
+    return Deck(sorted((*cards.cards, own), key=lambda card: -card.bar))
 
 
-def prior_words(each: Idea) -> str:
-    """Return the prior beside the other hypotheses: a constant answer has half of the whole."""
-    return "" if each.prior is None else f"prior {percent(each.prior)} among the hypotheses"
+def fit_words(each: Idea, config: Config) -> tuple[str, str]:
+    """Return what the front of a card says of the fit, and what its details say: with weights the noise comes first."""
+    noise, fit = noise_words(each), right_words(each.fit, "training row" if each.train else "row")
+    return (noise, fit) if noise and config.is_weighted else (fit, noise)
+
+
+def prior_words(prior: float | None) -> str:
+    """Name the prior of a sentence that is only weighed beside the others: a constant answer has half of the whole."""
+    return "" if prior is None else f"prior {percent(prior)} among the hypotheses"
 
 
 def _details(each: Hypothesis, config: Config, seed_text: str) -> Iterator[object]:
     """Yield further scores and the noise, and the other texts."""
-    facts = [right_words(each.test, "test row")]
-    if each.noise:
-        facts.append(noise_words(each.noise, is_label=each.train is not None and each.train.n_correct is not None))
+    facts = [right_words(each.test, "test row"), fit_words(each, config)[1]]
     unread = sum(score.n_abstained for score in (each.test, each.train) if score)
     facts += [f"{counted(unread, 'answer')} unreadable"] if unread else []
-    facts.append(prior_words(each))
+    facts.append(prior_words(each.prior))
     if said := list(map(capitalised, filter(None, facts))):
         yield Note(f"{'. '.join(said)}.")
     for other in each.wordings[1:MOST_MEMBERS]:
@@ -407,9 +419,12 @@ def _details(each: Hypothesis, config: Config, seed_text: str) -> Iterator[objec
         yield Note(f"{counted(left, 'more text')}.")
 
 
-def noise_words(noise: Noise, *, is_label: bool) -> str:
-    """`right on 88 to 97 % of such rows`, or `errors of 0.8 to 1.1 on such rows`, one standard deviation."""
-    if is_label:
+def noise_words(each: Idea) -> str:
+    """`right on 88 to 97 % of such rows`, or `errors of 0.8 to 1.1 on such rows`; empty before it is estimated."""
+    noise = each.noise
+    if noise is None:
+        return ""
+    if each.train and each.train.n_correct is not None:
         return f"right on {integer(round(100 * (1 - noise.high)))} to {percent(1 - noise.low)} of such rows"
     return f"errors of {number(noise.low, 2)} to {number(noise.high, 2)} on such rows"
 

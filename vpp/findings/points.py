@@ -516,6 +516,14 @@ def calibration_result(points: Sequence[Point]) -> dict[str, Any] | None:
     return {"level": doubt.level, "rows": doubt.n, "threshold": threshold, **held}
 
 
+def log_score(points: Sequence[Point]) -> float | None:
+    """Mean natural log of the probability of the true label; None for numbers. points: all, at least one."""
+    if not points[0].is_label:
+        return None
+    shares = [dict(point.shares).get(str(point.row.target), 0.0) for point in points]
+    return math.fsum(math.log(share) if share > 0 else -math.inf for share in shares) / len(shares)
+
+
 def undecided_result(points: Sequence[Point]) -> dict[str, Any] | None:
     """The test rows whose answer is “I don’t know”, in JSON types; None for numbers. points: all, at least one."""
     rows = sorted(point.row.id for point in points if point.is_undecided)

@@ -21,6 +21,7 @@ from vpp.findings.points import (
     evaluated_points,
     holds_truth,
     is_unknown,
+    log_score,
     possible_labels,
     possible_range,
     sides,
@@ -446,7 +447,8 @@ def _confusion(rows: Rows, own: Score, which: str) -> Iterator[Table | Note]:
     balanced = f"; mean per-class recall {percent(own.labels.balanced.value, 1)}" if own.labels else ""
     likeliest = "By the likeliest label, " if DONT_KNOW in answers else ""
     yield Note(
-        f"{likeliest}{percent(own.value, 1)} of {counted(own.n, which)} are right, which means {interval}{balanced}."
+        f"{likeliest}{percent(own.value, 1)} of {counted(own.n, which)} are right, which means {interval}{balanced}; "
+        f"log score {fixed(log_score(rows.points) or 0.0)} nats a row."
     )
 
 

@@ -501,6 +501,7 @@ def ess_curve(view: RunView, *, at: int | None) -> Curve:
         words = f"{fixed(past[at].ess, 1)} of {len(past[at].weights)} · copies below {shortest(round(limit, 1))}"
     elif at is None and final is not None:
         words = f"At the end the weight is spread over about {fixed(final, 1)} texts, counted one by one"
+        words += ", a constant answer’s evenly over them" if constant_weight(view) else ""
     return Curve(
         title="Effective sample size",
         words=words,

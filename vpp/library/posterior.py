@@ -120,7 +120,7 @@ class _RunFiles:
     def _blocks(self) -> tuple[blocks.Note, blocks.Table]:
         rows = [
             (
-                ", ".join(filter(None, (percent(idea.weight), prior_words(idea)))),
+                ", ".join(filter(None, (percent(idea.weight), prior_words(idea.prior)))),
                 score_text(idea.test) if idea.test else "not evaluated",
                 counted(len(idea.slots), "copy", "copies"),
                 idea.text,

@@ -19,7 +19,7 @@ from vpp.findings.comparison import candidate, compare, seeds, seeds_blocks, see
 from vpp.findings.hypotheses import hypotheses_of, weight_cards, weight_words
 from vpp.findings.options import GRADINGS, METHODS
 from vpp.findings.programs import program_folds, program_readings
-from vpp.findings.result import caveats, evidence_measure, weights_words
+from vpp.findings.result import caveats, evidence_measure, odds_words, posterior_words, weights_words
 from vpp.findings.rows import Rows, calibrated, evaluated_rows, headline, mistakes, row_table, trust
 from vpp.findings.slices import slices, worst_by_column
 from vpp.findings.status import finish_words, rows_sentence, steps_done, withheld
@@ -51,13 +51,13 @@ def two_pages(reader: RunReader) -> Iterator[object]:
     snapshot, dataset = reader.refresh(), reader.dataset()
     view = snapshot.view
     yield from blocks(run_verdict(reader.directory, view))
-    yield from map(Note, filter(None, [view.detail]))
+    yield from map(Note, filter(None, [odds_words(view, snapshot.spec.config, dataset), view.detail]))
     group = Group(reader.directory.path.parent, snapshot.spec.group if snapshot.spec.pooled else "")
     if group.runs:
         found = seeds(group)
         yield from (*seeds_blocks(found), Heading("The runs"), seeds_table(found))
     else:
-        yield Heading("Hypotheses by weight")
+        yield Heading("Hypotheses by weight", posterior_words(snapshot.spec))
         yield from weight_cards(hypotheses_of(view, dataset), view, snapshot.spec.config, dataset)
     if rows := evaluated_rows(view, snapshot.spec.config, dataset):
         yield Heading("Right and wrong")

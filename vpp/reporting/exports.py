@@ -33,7 +33,7 @@ from vpp.reporting.predictions import predictions_csv
 from vpp.runs.directory import RunDirectory, write_atomically
 from vpp.runs.journal import RunReader, Snapshot
 from vpp.runs.spec import RunSpec
-from vpp.runs.view import RunView, ess_of_sentences, log_evidence
+from vpp.runs.view import RunView, ess_of_sentences, log_evidence, priors
 from vpp.show.markup import REPLACEMENT
 
 if TYPE_CHECKING:
@@ -248,7 +248,8 @@ def log_run(directory: RunDirectory, uri: str, *, experiment: str) -> str:
         number = found.experiment_id if found else client.create_experiment(experiment)
         tags = {"vpp.run": directory.id, "vpp.version": __version__}
         run = str(client.create_run(number, start_time=began_ms, run_name=snapshot.spec.name, tags=tags).info.run_id)
-        client.log_batch(run, params=[Param(name, str(value)) for name, value in parameters(snapshot.spec).items()])
+        options = parameters(snapshot.spec, view)
+        client.log_batch(run, params=[Param(name, str(value)) for name, value in options.items()])
         for step, at_s, figures in figures_by_step(snapshot.spec, view):
             known = {name: value for name, value in figures.items() if value is not None and isfinite(value)}
             at_ms = began_ms + int(1000 * at_s)
@@ -264,9 +265,10 @@ def log_run(directory: RunDirectory, uri: str, *, experiment: str) -> str:
     return run
 
 
-def parameters(spec: RunSpec) -> dict[str, Any]:
+def parameters(spec: RunSpec, view: RunView) -> dict[str, Any]:
     table = {name: spec.dataset[name] for name in ("name", "target", "task", "fingerprint")}
     options = {**asdict(spec.config), "particles": spec.config.size}
+    options |= {"priors": ", ".join(f"{each:.6g}" for each in priors(view))} if spec.config.is_weighing else {}
     return {**options, **spec.endpoint.models, **{f"dataset_{name}": value for name, value in table.items()}}
 
 
@@ -283,7 +285,7 @@ def figures_by_step(spec: RunSpec, view: RunView) -> Iterator[tuple[int, float, 
     spent = {"learner_calls": usage.learner, "optimizer_calls": usage.optimizer}
     spent |= {"prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens}
     price = {"cost": usage.cost if spec.prices.are_given else None, "seconds": view.wall_s}
-    # of the weights that predict, where `ess` is of those before a resampling
+    # Of the weights that predict, the constant's spread evenly over the texts; `ess` is of those before a resampling.
     shares = totals(zip((state.hypothesis for state in view.population), view.weights, strict=True))
     final = {"final_ess": ess_of_sentences(view), "final_heaviest_weight": max(shares.values())} if shares else {}
     label = {f"log_evidence_{found['label']}": log_evidence(view)} if found else {}

@@ -430,7 +430,7 @@ LONGEST_LINE = 200
 
 def _head(card: Card) -> tuple[str, ...]:
     copies = counted(card.copies, "copy", "copies") if card.copies > 1 else ""
-    return tuple(filter(None, (card.value, *card.facts, copies)))
+    return tuple(filter(None, (card.value, card.name, *card.facts, copies)))
 
 
 def _card_html(card: Card) -> str:
