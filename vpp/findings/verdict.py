@@ -166,10 +166,8 @@ def _without_test_rows(view: RunView, dataset: Dataset) -> Verdict:
     n_right = own.count(0) if is_label else None
     grade: Grade = "unknown"
     if any(own) and sum(own) >= sum(constant):
-        words, grade = (
-            f"On the training rows it is no better than {constant_words(dataset.constant)}. {words}",
-            "nothing",
-        )
+        flat, grade = constant_words(dataset.constant), "nothing"
+        words = f"On the training rows it is no better than {flat}. {words}"
     elif n_right is not None:
         words = f"{_share_sentence(n_right, len(rows), 'training row')} {words}"
     return Verdict(grade=grade, sentences=(words,), rows="train", n=len(rows), n_right=n_right)
