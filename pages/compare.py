@@ -195,7 +195,6 @@ def draw_result(comparison: Comparison, group: Group | None) -> None:
 
 
 def draw_slices(comparison: Comparison) -> None:
-    """Draw how often each run is right by the values of a column, once one is chosen."""
     places = sorted(comparison.comparable, key=lambda place: place != comparison.reference)
     state = tuple((place, comparison.runs[place].id, comparison.runs[place].view.last_at) for place in places)
 

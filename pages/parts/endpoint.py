@@ -22,7 +22,6 @@ from vpp.show.words import capitalised
 
 DEMO, SERVER, MODEL_FILE = "Built-in demo model", "My endpoint", "A model file on this machine"
 SPEEDS = {READABLE_MS: "readable", 0: "instant"}
-"""Latencies of the demo model, in ms; at the first one a person can read along."""
 NAMES = {
     "base_url": ("Address", "http://localhost:8000/v1"),
     "model": ("Model", "llama-3.3-70b-instruct"),
@@ -38,7 +37,6 @@ SETTINGS = {
     "optimizer_max_tokens": "Optimizer’s tokens at most",
     "timeout_s": "Seconds for a call",
 }
-"""Labels of how a server is asked."""
 CHOICES = {"structured": STRUCTURED, "reasoning_effort": ("", *EFFORTS)}
 HAS_MODEL = ("context length", "answers")  # findings after which a server is known to have the model
 
@@ -52,7 +50,6 @@ class Model:
     checks: tuple[CheckResult, ...] = ()
 
     def measure(self, name: str) -> Any:
-        """Return a value that the test found for the learner, or None."""
         of_learner = (one.finding for one in self.checks if "learner" in one.roles)
         return next((finding.value for finding in of_learner if finding.name == name), None)
 

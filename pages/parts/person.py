@@ -70,7 +70,6 @@ def is_let_in() -> bool:
 
 
 def may_upload(session: str) -> bool:
-    """Return whether a browser session may upload: with a login, only one whose user has entered."""
     try:
         return session in SESSIONS or not environment().login
     except VppError:
@@ -206,7 +205,6 @@ def keys_of(endpoint: EndpointSpec) -> Keys:
 
 
 def ask_keys(endpoint: EndpointSpec) -> None:
-    """Ask for the keys of an endpoint's addresses, one field an address."""
     env = environment()
     if env.endpoint_fixed or endpoint.gguf:
         return

@@ -58,13 +58,11 @@ class Stage:
     cards: Cards
     names: Names
     newest: int | None
-    """The last step there is to see."""
     choice: int | None
     """The step that the reader chose; None while the latest one is followed."""
 
     @classmethod
     def of(cls, run: OpenRun, snapshot: Snapshot, cards: Cards) -> "Stage":
-        """Return the stage at the latest step, or at the one that is replayed."""
         at: dict[str, Any] = st.session_state.get(slider_key(run), {}).get("at") or {}
         view, newest, choice = snapshot.view, shown_step(snapshot.view), at.get("step")
         if choice is None or newest is None or int(choice) - 1 > newest:
@@ -161,7 +159,6 @@ class Stage:
         return [self.deck(self.cards.at(self.names, self.step, phase)) for phase in every_phase]
 
     def deck(self, cards: list[Card]) -> str:
-        """Return the cards, each with a fold that has its program, or why it has none."""
         readings = opening.readings(self.run, self.snapshot, {card.id for card in cards})
         folds = (program_folds(readings.get(card.id)) for card in cards)
         return markup.html(

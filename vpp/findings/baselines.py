@@ -40,7 +40,6 @@ MODEL_NAMES: Mapping[Name, str] = {
 class SimpleModel:
     name: Name
     answers: Votes
-    """(N,) in the order of the test rows."""
     score: Score
 
 

@@ -54,7 +54,6 @@ HASHED = 12
 class Candidate:
     directory: RunDirectory
     label: str
-    """Name, method and time, as a reader picks it."""
     snapshot: Snapshot
     dataset: Dataset
 
@@ -123,8 +122,6 @@ def against(one: Standing, other: Standing) -> PairedDifference:
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """Runs with their standings, relative to a reference run."""
-
     runs: tuple[Candidate, ...]
     reference: int
     standings: tuple[Standing | None, ...]
@@ -239,7 +236,6 @@ def model_name(model: SimpleModel) -> str:
 
 
 def left_out_text(simple: Baselines) -> str:
-    """Columns that the simple models leave out; empty if none."""
     columns = listed([f"{name} ({why})" for name, why in simple.left_out])
     return f"The simple models leave out {columns}." if columns else ""
 
@@ -275,7 +271,6 @@ def settings(runs: Sequence[Candidate]) -> dict[str, tuple[str, ...]]:
 
 
 def settings_block(comparison: Comparison) -> Block | None:
-    """Return a folded table; None for a single run."""
     if len(comparison.runs) == 1:
         return None
     differing = settings(comparison.runs)
@@ -286,7 +281,6 @@ def settings_block(comparison: Comparison) -> Block | None:
 
 
 def _settings_of(run: Candidate, used: Sequence[str]) -> dict[str, str]:
-    """Return settings by the names in the table. used: options of the method that have an effect."""
     config, spec, data, started = run.config, run.snapshot.spec, run.dataset, run.view.start
     facts: dict[str, Any] = {OPTIONS[name].label: getattr(config, name) for name in used}
     facts |= {
@@ -323,7 +317,6 @@ def _short(value: str) -> str:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seeds:
     runs: Sequence[Candidate]
-    """By seed."""
     pooled: Candidate | None
     """None until all runs have ended."""
     vml: Sequence[Score]
@@ -331,7 +324,6 @@ class Seeds:
 
     @property
     def members(self) -> list[Candidate]:
-        """Return the runs that are pooled."""
         ids = self.pooled.snapshot.spec.pooled if self.pooled else ()
         return [run for run in self.runs if run.id in ids]
 
@@ -424,7 +416,6 @@ def seeds_table(found: Seeds) -> Table:
 
 
 def seeds_record(found: Seeds) -> dict[str, Any]:
-    """Return the group as one JSON object."""
     pooled, first = found.pooled, found.runs[0]
 
     def of(run: Candidate) -> dict[str, Any]:

@@ -61,7 +61,6 @@ from vpp.show.words import (
 Basis = Literal["evaluations", "step", "text"]
 """Basis of the grouping: answers to evaluated rows, else to rows that a step asked all hypotheses about, else texts."""
 MOST = 50
-"""Most ideas whose similarity is compared; the heaviest are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +68,6 @@ class Wording:
     text: str
     weight: float
     prior: float | None = None
-    """Prior probability of a sentence that is only weighed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,10 +79,8 @@ class Idea:
     text: str
     """The heaviest."""
     wordings: tuple[Wording, ...]
-    """Distinct texts, heaviest first."""
     slots: tuple[int, ...]
     answers: Annotated[Votes, Field(exclude=True)] = field(default=(), repr=False)
-    """Answers to the rows compared, in their order."""
     test: Score | None = None
     """None before the test rows are evaluated."""
     train: Score | None = None
@@ -176,9 +172,7 @@ class Particle:
     weight: float
     """Normalised."""
     prior: float | None = None
-    """Prior probability of a sentence that is only weighed."""
     id: str
-    """Of its hypothesis."""
     text: str
     """The complete hypothesis, seed sentence included."""
     hypothesis: int
@@ -241,14 +235,12 @@ class Hypothesis(Idea):
     """Ideas that nearly agree, with the answers, scores and noise of the heaviest, and its shortest text first."""
 
     members: tuple[Idea, ...]
-    """The heaviest first."""
     words: str
     """The first text without the seed sentence; in brackets the range of a number that differs between alike texts."""
     has_range: bool
 
     @property
     def id(self) -> str:
-        """Id of the first text."""
         return hypothesis_id(self.text)
 
 
@@ -405,7 +397,6 @@ def prior_words(prior: float | None) -> str:
 
 
 def _details(each: Hypothesis, config: Config, seed_text: str) -> Iterator[object]:
-    """Yield further scores and the noise, and the other texts."""
     facts = [right_words(each.test, "test row"), fit_words(each, config)[1]]
     unread = sum(score.n_abstained for score in (each.test, each.train) if score)
     facts += [f"{counted(unread, 'answer')} unreadable"] if unread else []

@@ -45,9 +45,7 @@ class Score:
     """
     n_abstained: int = 0
     labels: LabelFigures | None = field(default=None, compare=False)
-    """Accuracy, balanced accuracy and per-class figures; None for regression."""
     numbers: NumberFigures | None = field(default=None, compare=False)
-    """Squared and absolute errors and R²; None for classification."""
 
     @property
     def value(self) -> float:
@@ -167,7 +165,6 @@ RecordedAnswers = dict[str, dict[int, Value | None]]
 
 
 def recorded_answers(events: Iterable[Evaluated | Scored]) -> RecordedAnswers:
-    """Answers in the events; of several to the same row, the last."""
     known: RecordedAnswers = {}
     for event in events:
         hypotheses = (event.hypothesis,) if isinstance(event, Scored) else event.hypotheses
@@ -194,7 +191,6 @@ DIGITS = 12
 """Decimals of weight shares, so that sums of the same weights in another order are equal."""
 ABOVE, BELOW, AT = "above the mean", "below the mean", "at the mean"
 SAME = 1e-9
-"""Relative tolerance within which numbers are equal."""
 SURE = 0.95
 """Share of the weight that makes an answer sure; with less behind a label, the hypotheses are split."""
 RANGE = 0.9
@@ -208,8 +204,6 @@ FITS, SURER, LESS = "fits", "surer than right", "less sure than right"
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
-    """One row and the particles' answers to it."""
-
     row: Row
     votes: Votes
     """(K,) by slot; for graded answers the likeliest labels."""

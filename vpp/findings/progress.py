@@ -98,7 +98,6 @@ def flight_words(snapshot: Snapshot, *, now: float) -> str:
 
 
 SLOW_S = 3.0
-"""Age from which a call in flight is worth words."""
 
 
 def stopping_words(snapshot: Snapshot, rows: dict[str, int]) -> str:
@@ -132,11 +131,9 @@ def calls_metric(snapshot: Snapshot) -> Metric:
 
 
 ALL_WEIGHT = 0.99
-"""Share from which one hypothesis has all the weight."""
 LEAST_STEPS = 2
 """Steps before which there is nothing to say, and no pace to measure."""
 SETTLED = 2
-"""Steps in a row without a change from which a run is called settled."""
 
 
 def health(view: RunView, dataset: Dataset) -> str:

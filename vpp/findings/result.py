@@ -211,7 +211,6 @@ def constant_answer(view: RunView, config: Config, dataset: Dataset) -> Constant
 
 
 def odds_words(view: RunView, config: Config, dataset: Dataset) -> str:
-    """Return the odds of `constant_answer` in words; empty without one."""
     found = constant_answer(view, config, dataset)
     return found.words if found else ""
 

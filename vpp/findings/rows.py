@@ -53,7 +53,6 @@ from vpp.show.words import (
 )
 
 MOST_COLUMNS = 3
-"""Inputs in a line of the table."""
 MOST_GRADES = 4
 NEAR_TIE = 0.02
 """Probability by which a label leads that is called a tie."""
@@ -368,7 +367,6 @@ def promise_sentence(conformal: Conformal) -> str:
 # When to trust the answers
 
 MOST_LABELS = 8
-"""Most labels of a confusion matrix; of more, the commonest mistakes are listed."""
 DONT_KNOW = "“I don’t know”"
 
 

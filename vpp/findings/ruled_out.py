@@ -49,7 +49,6 @@ class RuledOut:
     is_refused: bool = False
     """True if the text is readable, but not a rule for this table."""
     scored: Scored | None = field(default=None, repr=False, compare=False)
-    """Its answers; None if there are none."""
     rival: Scored | None = field(default=None, repr=False, compare=False)
     """Rejected: the text that it would replace; resampled away: the heaviest hypothesis; on the same rows."""
 

@@ -24,7 +24,6 @@ from vpp.show.blocks import Block, Note, Table
 from vpp.show.words import ROW_OF, counted, cut, from_to, integer, interval_text, number, percent
 
 LEAST = 5
-"""Fewest answered rows of a slice that can be the worst."""
 MOST_VALUES = 8
 """Values of a column with a slice each, the commonest; more numbers than that are cut into quarters."""
 MOST_WORDS = 90
@@ -74,7 +73,6 @@ class Slices:
 
     @property
     def candidates(self) -> list[Slice]:
-        """Slices among which the worst is looked for."""
         return [each for column in self.by_column.values() for each in column if each.n_answered >= LEAST]
 
     @property

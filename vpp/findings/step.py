@@ -29,7 +29,6 @@ from vpp.show.words import EQUAL, NOTICEABLE, capitalised, counted, fixed, in_wo
 Marks = tuple[tuple[Mark, str], ...]
 AFRESH = "drawn afresh, without data"
 ROWS: Mapping[ScoredRows, str] = {"train": "training row", "buffer": "last row", "batch": "new row"}
-"""Name of a row on which a step scores."""
 GIVEN = {"continued": "from the earlier run", "yours": "yours"}
 """Badge of a first hypothesis that nobody drew, by its origin."""
 
@@ -53,7 +52,6 @@ class Particle:
     weight: float | None
     """None before the first weights, and of a chain."""
     proposed: Proposed | None = None
-    """The rewriting of this slot, in the last phase."""
 
 
 def phases(at: StepView) -> tuple[Phase, ...]:
@@ -138,7 +136,6 @@ class Names:
         return dict(sorted(shares.items(), key=lambda each: (-each[1], each[0])))
 
     def text(self, hypothesis: str) -> str:
-        """Return a text without the seed sentence."""
         text = self.view.texts[hypothesis]
         return text.removeprefix(self.view.seed_text).strip() or text
 
@@ -196,8 +193,6 @@ def step_title(view: RunView, step: int | None) -> str:
 
 
 class Cards:
-    """The cards of one run, at any time of it."""
-
     def __init__(self, dataset: Dataset, config: Config) -> None:
         self._dataset, self._row = dataset, ROWS[config.scored_on]
         self._measure: Literal["weight", "log-likelihood"] = "weight" if config.is_weighted else "log-likelihood"
@@ -432,7 +427,6 @@ class Accuracy:
     step: int
     best: float
     mean: float
-    """Over the particles."""
     rows: frozenset[int]
 
 

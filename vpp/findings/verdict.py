@@ -37,12 +37,10 @@ class Verdict:
     sentences: tuple[str, ...]
     """The result, the simple model beside it, confidence, limits; at most one sentence or two each."""
     rows: Literal["test", "train"] | None = None
-    """The rows that were judged."""
     n: int = 0
     n_right: int | None = None
     """Right answers of a classification, among the rows that were answered."""
     n_unknown: int = 0
-    """Rows answered with “I don’t know”."""
     error: float | None = None
     """Mean absolute error of numbers, in the target's unit."""
     model: Name | None = None
@@ -52,7 +50,6 @@ class Verdict:
     n_model_right: int | None = None
     """Its right answers of a classification, among the rows that the run answered."""
     p: float | None = None
-    """Sign test of the two."""
     confidence: Confidence | None = None
     """On the test rows; None for one hypothesis without noise."""
 
@@ -194,7 +191,6 @@ class _Case:
     """Simple models from which the best was chosen."""
 
     def difference(self, places: Sequence[int]) -> PairedDifference:
-        """Compare the run with the simple model on some rows."""
         own, theirs = ([losses[i] for i in places] for losses in (self.own, self.theirs))
         return paired_difference(own, theirs, best_of=self.n_models)
 

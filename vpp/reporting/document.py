@@ -249,7 +249,6 @@ def report_html(reader: RunReader) -> str:
 
 @cache
 def _style() -> str:
-    """Return the stylesheets of the app and of a document, with the fonts inside."""
     app = app_folder()
 
     def inside(url: re.Match[str]) -> str:

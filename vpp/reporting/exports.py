@@ -56,7 +56,6 @@ def write_all(directory: RunDirectory) -> list[Path]:
 
 
 def write_html(directory: RunDirectory) -> Path:
-    """Write report.html in one move; return its path."""
     path = directory.path / "report.html"
     write_atomically(path, report_html(RunReader(directory)).encode(errors="replace"))
     return path
@@ -68,9 +67,7 @@ SCHEMA_VERSION = 3
 MOST_ROWS = 10
 """Rows written that speak against a hypothesis, the worst first; the journal has all."""
 SIMILARITY_DIGITS = 9
-"""Decimals of similarities."""
 FIGURES = ("decision", "share", "entropy_bits", "spread", "low", "high")
-"""Of labels, and of numbers."""
 Json = dict[str, Any]
 
 

@@ -100,7 +100,6 @@ class Card:
     name: str = ""
     """`hypothesis 27`; empty in a report."""
     id: str = ""
-    """Of its text."""
     words: str
     """Without the seed sentence, which all share."""
     whole: str = ""
@@ -108,13 +107,11 @@ class Card:
     measure: Literal["weight", "log-likelihood", ""] = "weight"
     """Name of the value; empty for a count of chains or copies."""
     value: str = ""
-    """`62 %`; empty before there is one."""
     bar: float = 0.0
     """Length of its bar, from 0 to 1."""
     copies: int = 1
     facts: tuple[str, ...] = ()
     title: str = ""
-    """The facts in full."""
     marks: tuple[tuple[Mark, str], ...] = ()
     folds: tuple[Fold, ...] = ()
     before: str = ""

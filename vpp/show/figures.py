@@ -112,7 +112,6 @@ class Curve(Drawing):
     names: Sequence[str] = ()
     """Of the lines in the key, in their order; their classes if not given."""
     dots: Sequence[tuple[float, float, str]] = ()
-    """Step, value and name."""
     low: tuple[float, str]
     high: tuple[float, str]
     """Ends of the scale, and how they read."""
@@ -171,7 +170,6 @@ class Curve(Drawing):
 
 
 def plotly_figure(curve: Curve, mode: Mode) -> "go.Figure":
-    """Draw the lines of a curve so that a pointer reads their values."""
     import plotly.graph_objects as go  # late: it takes a second
 
     ink = {name: token.of(mode) for name, token in TOKENS.items()}
@@ -229,7 +227,6 @@ class RowTable(TableDrawing):
     """Inputs; a single one may be a text."""
     lines: tuple[RowLine, ...]
     vote: str = "vote"
-    """Head of the column with the vote, or with the mean."""
     opens: bool = True
     """Whether a row opens when it is pressed: not in a report."""
     open_row: int | None = None

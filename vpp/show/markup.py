@@ -112,7 +112,6 @@ def safe_cell(text: str) -> str:
 
 
 def original(cell: str) -> str:
-    """Return the text that `safe_cell` was given."""
     return cell[1:] if cell.startswith("'") and FORMULA.match(cell, 1) else cell
 
 
@@ -151,7 +150,6 @@ def block(*parts: str, label: str = "") -> str:
 
 
 def badge(mark: Mark, words: str) -> str:
-    """Return a status: a shape and a word."""
     shape = f'<i class="m {mark}" aria-hidden="true"></i>' if mark else ""
     return f'<span class="badge">{shape}{text(words)}</span>'
 
