@@ -25,7 +25,9 @@ def pair(tmp_path: Path):  # type: ignore[no-untyped-def]
 
 def test_the_difference_is_paired_row_by_row(tmp_path: Path) -> None:
     found = pair(tmp_path)
-    a, b = found.standings
+    a, b = (run.standing for run in found.runs)
+    assert a is not None
+    assert b is not None
     assert (a.score.n_correct, a.losses) == (5, (0, 0, 0, 0, 0, 1))
     assert (b.score.n_correct, b.losses) == (4, (0, 0, 0, 0, 1, 1))
     difference = comparison.against(b, a)

@@ -78,8 +78,9 @@ class Candidate:
         """Test rows answered with “I don’t know”; None for numbers, and before the run has ended."""
         return self.verdict.n_unknown if self.verdict and self.verdict.n_right is not None else None
 
-    @property
+    @cached_property
     def standing(self) -> "Standing | None":
+        """None before the test rows are evaluated."""
         test = self.view.evaluations.get("test")
         return standing_of(test.averaged, rows_of(test, self.dataset), self.dataset) if test else None
 
@@ -122,10 +123,8 @@ def against(one: Standing, other: Standing) -> PairedDifference:
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    runs: tuple[Candidate, ...]
-    reference: int
-    standings: tuple[Standing | None, ...]
-    """One a run; None before its test rows are evaluated."""
+    runs: Sequence[Candidate]
+    reference: int = 0
 
     @property
     def base(self) -> Candidate:
@@ -134,16 +133,9 @@ class Comparison:
     @cached_property
     def comparable(self) -> Mapping[int, Standing]:
         """Standings of the runs with the reference's test rows, by place."""
-        base, pairs = self.standings[self.reference], zip(self.runs, self.standings, strict=True)
-        return {
-            place: own
-            for place, (run, own) in enumerate(pairs)
-            if own and base and run.dataset.target == self.base.dataset.target and same_rows(own.rows, base.rows)
-        }
-
-
-def compare(runs: Sequence[Candidate], *, reference: int = 0) -> Comparison:
-    return Comparison(runs=tuple(runs), reference=reference, standings=tuple(run.standing for run in runs))
+        base, target = self.base.standing, self.base.dataset.target
+        found = {place: run.standing for place, run in enumerate(self.runs) if run.dataset.target == target}
+        return {place: own for place, own in found.items() if own and base and same_rows(own.rows, base.rows)}
 
 
 # What came out
@@ -241,13 +233,13 @@ def left_out_text(simple: Baselines) -> str:
 
 
 def others(comparison: Comparison) -> Iterator[Note]:
-    runs, reference = list(zip(CODES, comparison.runs, comparison.standings, strict=False)), CODES[comparison.reference]
+    runs, reference = dict(zip(CODES, comparison.runs, strict=False)), CODES[comparison.reference]
     compared = [CODES[place] for place in comparison.comparable]
-    if elsewhere := [code for code, _, own in runs if own and code not in compared]:
+    if elsewhere := [code for code, run in runs.items() if run.standing and code not in compared]:
         has, are = ("has", "is") if len(elsewhere) == 1 else ("have", "are")
         other = f"{has} other test rows than {reference} (another table, or another split of it)"
         yield Note(f"{listed(elsewhere)} {other} and {are} not compared with it.")
-    if without := [f"{code} ({state_words(run)})" for code, run, own in runs if not own]:
+    if without := [f"{code} ({state_words(run)})" for code, run in runs.items() if not run.standing]:
         yield Note(f"Without evaluated test rows: {listed(without)}.")
 
 

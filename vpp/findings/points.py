@@ -7,8 +7,6 @@ from functools import cached_property
 from statistics import pstdev
 from typing import Any, Literal, TypeVar
 
-import numpy as np
-
 from vpp.data.dataset import Dataset, Row
 from vpp.events import Evaluated, Scored, Votes, mixture_of
 from vpp.posterior.calibration import Conformal, RejectOption, miss, weight_ahead
@@ -23,7 +21,6 @@ from vpp.posterior.disagreement import (
 from vpp.posterior.likelihood import GaussianLikelihood, Noise, RowLikelihood
 from vpp.posterior.metric import LabelFigures, NumberFigures, label_figures, number_figures, wilson
 from vpp.posterior.prediction import Answer, Mixture, Value, decide, leader, silent_weight, vote_shares
-from vpp.posterior.weights import Floats
 from vpp.problem import Prediction, integrated, likelihood_of
 from vpp.runs.asking import Answers, average_answers
 from vpp.runs.view import RunView
@@ -107,18 +104,6 @@ def laws_of(view: RunView, dataset: Dataset, config: Config) -> tuple[RowLikelih
     rows, answers = final_answers(view, dataset, "train") or ((), ((),) * view.size)
     targets = [row.target for row in rows]
     return tuple(likelihood.predictive(each, targets) for each in answers)
-
-
-def log_likelihood_terms(
-    answers: Sequence[Sequence[Answer]], rows: Sequence[Row], dataset: Dataset, config: Config
-) -> Floats:
-    """(K, N) natural log of p(y | x, theta), a row given the others: Eq. 5 or 6 with each sentence's estimated noise.
-
-    answers: (K, N).
-    """
-    likelihood, targets = likelihood_of(dataset, config), [row.target for row in rows]
-    laws = [likelihood.predictive(each, targets) for each in answers]
-    return np.array([law.terms(each, targets) for law, each in zip(laws, answers, strict=True)], dtype=np.float64)
 
 
 def weighed_log_likelihoods(view: RunView) -> tuple[float | None, ...]:
@@ -228,6 +213,9 @@ class Point:
     def weights(self) -> tuple[float, ...]:
         """(K,); with the constant answer's they sum to 1."""
         return self.mixture.weights[: len(self.votes)]
+
+    def weight_of(self, slots: Iterable[int]) -> float:
+        return math.fsum(self.weights[slot] for slot in slots)
 
     @cached_property
     def shares(self) -> tuple[tuple[str, float], ...]:
@@ -357,27 +345,15 @@ def evaluated_points(evaluated: Evaluated, view: RunView, config: Config, datase
     return points(evaluated, dataset, reject_option(view, config, dataset, of=evaluated))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Side:
-    """Particles with the same answer to a row."""
+def sides(point: Point) -> dict[str, list[int]]:
+    """Return the slots with weight by their answer to the row, the heaviest side first, as in the vote.
 
-    name: str
-    """The label, or where a number lies from the weighted mean."""
-    slots: tuple[int, ...]
-    """Those with positive weight, heaviest first."""
-    weight: float
-
-
-def sides(point: Point, weights: Sequence[float]) -> tuple[Side, ...]:
-    """Group the particles by their answer to a row, the heaviest side first, as in the vote."""
-    groups = grouped((_side(point, slot), slot) for slot in heaviest_first(weights) if weights[slot] > 0)
-    found = [
-        Side(name=name, slots=tuple(slots), weight=math.fsum(weights[slot] for slot in slots))
-        for name, slots in groups.items()
-        if name is not None
-    ]
+    A side is a label, or where a number lies from the weighted mean; its slots are heaviest first.
+    """
+    groups = grouped((_side(point, slot), slot) for slot in heaviest_first(point.weights) if point.weights[slot] > 0)
+    found = {name: slots for name, slots in groups.items() if name is not None}
     place = {label: i for i, (label, _) in enumerate(point.shares)}
-    return tuple(sorted(found, key=lambda side: (place.get(side.name, 0), -side.weight)))
+    return dict(sorted(found.items(), key=lambda side: (place.get(side[0], 0), -point.weight_of(side[1]))))
 
 
 def heaviest_first(weights: Sequence[float]) -> list[int]:

@@ -15,7 +15,7 @@ from itertools import islice, pairwise
 from vpp.data.dataset import Dataset
 from vpp.environment import app_folder
 from vpp.findings.baselines import baselines, with_prompted
-from vpp.findings.comparison import candidate, compare, seeds, seeds_blocks, seeds_table, standings
+from vpp.findings.comparison import Comparison, candidate, seeds, seeds_blocks, seeds_table, standings
 from vpp.findings.hypotheses import hypotheses_of, weight_cards, weight_words
 from vpp.findings.options import GRADINGS, METHODS
 from vpp.findings.programs import program_folds, program_readings
@@ -166,7 +166,7 @@ def simple_models(reader: RunReader, dataset: Dataset) -> Iterator[object]:
     """Yield the run and the simple models side by side, without a heading; nothing before the test rows are asked."""
     if dataset.test:
         simple = with_prompted(baselines(dataset), reader.directory, dataset)
-        yield from islice(standings(compare([candidate(reader)]), simple), 1, None)
+        yield from islice(standings(Comparison(runs=[candidate(reader)]), simple), 1, None)
 
 
 def calibration(reader: RunReader, snapshot: Snapshot, rows: Rows | None) -> Iterator[object]:

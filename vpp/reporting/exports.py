@@ -22,7 +22,7 @@ from vpp import __version__
 from vpp.data.dataset import Dataset
 from vpp.errors import InputError
 from vpp.findings.hypotheses import Idea, merge_ideas, particles, similarity
-from vpp.findings.points import Point, evaluated_points, figures, final_answers, log_likelihood_terms, totals
+from vpp.findings.points import Point, evaluated_points, figures, final_answers, laws_of, totals
 from vpp.findings.result import evidence, result
 from vpp.findings.ruled_out import RuledOut, ruled_out
 from vpp.findings.verdict import run_verdict
@@ -192,11 +192,12 @@ def _of_particles(snapshot: Snapshot, dataset: Dataset) -> Iterator[Group]:
 
 def _of_rows(snapshot: Snapshot, dataset: Dataset) -> Iterator[Group]:
     """Yield the final particles' answers to the rows that were evaluated, and the targets."""
-    config = snapshot.spec.config
     if final := final_answers(snapshot.view, dataset, "train"):
         rows, answers = final
-        terms = log_likelihood_terms(answers, rows, dataset, config)
-        yield "log_likelihood", "y", ("chain", "draw", "row"), terms[None]
+        # ln p(y | x, theta) of a row given the others: Eq. 5 or 6 with each sentence's estimated noise.
+        laws, targets = laws_of(snapshot.view, dataset, snapshot.spec.config), [row.target for row in rows]
+        terms = [law.terms(each, targets) for law, each in zip(laws, answers, strict=True)]
+        yield "log_likelihood", "y", ("chain", "draw", "row"), np.array([terms])
         yield "posterior_predictive", "y", ("chain", "draw", "row"), _numbers(answers, dataset)[None]
         yield "observed_data", "y", ("row",), _numbers([tuple(row.target for row in rows)], dataset)[0]
     if final := final_answers(snapshot.view, dataset, "test"):
