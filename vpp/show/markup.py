@@ -18,11 +18,8 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
 from html import escape
-from io import StringIO
-from itertools import accumulate
-from keyword import iskeyword
+from keyword import kwlist
 from pathlib import Path
-from tokenize import TokenError, generate_tokens, tok_name
 
 from vpp.data.numbers import is_number
 from vpp.show.blocks import (
@@ -269,22 +266,20 @@ def diff_html(before: str, after: str) -> str:
     return " ".join(parts)
 
 
-LITERALS = ("STRING", "NUMBER", "FSTRING_START", "FSTRING_MIDDLE", "FSTRING_END")
+KEYWORDS = "|".join(kwlist)
+PYTHON = re.compile(rf"""#.*|(?P<lit>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|\b\d[\w.]*)|\b(?P<kw>{KEYWORDS})\b""")
 
 
 def program_html(source: str) -> str:
-    """Return a program with its keywords and literals marked; plain if it does not tokenize."""
-    starts = [0, *accumulate(len(line) + 1 for line in source.split("\n"))]
+    """Return a program with its keywords and literals marked."""
+
+    def marked(found: re.Match[str]) -> str:
+        return f'<span class="{found.lastgroup}">{text(found[0])}</span>' if found.lastgroup else text(found[0])
+
     parts, end = [], 0
-    try:
-        for token in generate_tokens(StringIO(source).readline):
-            if iskeyword(token.string) or tok_name[token.type] in LITERALS:
-                kind = "kw" if iskeyword(token.string) else "lit"
-                first, last = (starts[row - 1] + column for row, column in (token.start, token.end))
-                parts += [text(source[end:first]), f'<span class="{kind}">{text(source[first:last])}</span>']
-                end = last
-    except (TokenError, SyntaxError, IndexError):
-        return text(source)
+    for found in PYTHON.finditer(source):
+        parts += [text(source[end : found.start()]), marked(found)]
+        end = found.end()
     return "".join((*parts, text(source[end:])))
 
 
