@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -63,17 +63,15 @@ def _auth() -> Mapping[str, object]:
 
 
 def is_let_in() -> bool:
-    try:
+    with suppress(VppError):
         return not environment().login or user() is not None
-    except VppError:
-        return False
+    return False
 
 
 def may_upload(session: str) -> bool:
-    try:
+    with suppress(VppError):
         return session in SESSIONS or not environment().login
-    except VppError:
-        return False
+    return False
 
 
 def sign_in() -> None:

@@ -1,7 +1,7 @@
 """The stage of Watch: one step, latest, chosen or reached by a film, as one message to the browser."""
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -15,8 +15,7 @@ from vpp.findings.progress import asking_words, flight_words, nothing_yet
 from vpp.findings.step import Cards, Names, accuracy_curve, ess_curve, happened, phases, shown_step, step_title
 from vpp.runs.journal import Snapshot
 from vpp.runs.store import EXAMPLES
-from vpp.runs.view import RunView, StepView
-from vpp.settings import Config
+from vpp.runs.view import StepView
 from vpp.show import markup
 from vpp.show.blocks import Card, Deck
 from vpp.show.markup import skeletons_html
@@ -28,11 +27,11 @@ LIGHT = 0.01  # share of the heaviest hypothesis's weight below which one is not
 
 def draw(run: OpenRun, snapshot: Snapshot, cards: Cards, status: str, *, now: float, stops: bool) -> None:
     """Draw the stage under the run's state. now: Unix time. stops: whether a stop waits for the worker."""
-    stage = Stage.of(run, snapshot, cards)
+    stage = Stage(run, snapshot, cards)
     # A stop drops the step that it cuts short: what was in view stays until there is the end.
     before: Stage = st.session_state.get(f"watch.stage.{run.key}", stage)
     if stops and (before.newest or 0) > (stage.newest or 0):
-        stage = replace(before, choice=stage.choice)
+        before.choice, stage = stage.choice, before
     st.session_state[f"watch.stage.{run.key}"] = stage
     parts = {
         # Times and calls stand apart: they change without a step.
@@ -49,34 +48,18 @@ def slider_key(run: OpenRun) -> str:
     return f"watch.step.{run.key}.slider"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    run: OpenRun
-    snapshot: Snapshot
-    view: RunView
-    config: Config
-    cards: Cards
-    names: Names
-    newest: int | None
-    choice: int | None
-    """The step that the reader chose; None while the latest one is followed."""
+    """The latest step, or the one that is replayed."""
 
-    @classmethod
-    def of(cls, run: OpenRun, snapshot: Snapshot, cards: Cards) -> "Stage":
+    def __init__(self, run: OpenRun, snapshot: Snapshot, cards: Cards) -> None:
+        self.run, self.snapshot, self.cards = run, snapshot, cards
+        self.view, self.config = snapshot.view, snapshot.spec.config
+        self.names, self.newest = Names(snapshot.view), shown_step(snapshot.view)
         at: dict[str, Any] = st.session_state.get(slider_key(run), {}).get("at") or {}
-        view, newest, choice = snapshot.view, shown_step(snapshot.view), at.get("step")
-        if choice is None or newest is None or int(choice) - 1 > newest:
-            at = {}
-        return cls(
-            run=run,
-            snapshot=snapshot,
-            view=view,
-            config=snapshot.spec.config,
-            cards=cards,
-            names=Names(view),
-            newest=newest,
-            choice=int(at["step"]) - 1 if at else None,
-        )
+        place = at.get("step")
+        is_there = place is not None and self.newest is not None and int(place) - 1 <= self.newest
+        # The step that the reader chose; None while the latest one is followed.
+        self.choice = int(place) - 1 if is_there else None
 
     @property
     def is_live(self) -> bool:

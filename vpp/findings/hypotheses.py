@@ -22,7 +22,7 @@ from pydantic import Field
 
 from vpp.data.dataset import Dataset
 from vpp.errors import InputError
-from vpp.events import Votes, behaviour, hypothesis_id
+from vpp.events import Proposed, Votes, behaviour, hypothesis_id
 from vpp.findings.points import (
     RecordedAnswers,
     Score,
@@ -40,7 +40,7 @@ from vpp.posterior.disagreement import NEAR
 from vpp.posterior.likelihood import Noise
 from vpp.posterior.weights import Floats
 from vpp.problem import similarity_of
-from vpp.runs.view import RunView, StepView, constant_weight, priors
+from vpp.runs.view import RunView, constant_weight, priors
 from vpp.settings import Config
 from vpp.show.blocks import Card, Deck, Fold, Note, Quote, Version, Versions
 from vpp.show.words import (
@@ -459,33 +459,35 @@ def ancestry(view: RunView, slot: int) -> tuple[Node, ...]:
     if not 0 <= slot < view.size:
         raise InputError(f"the run has no particle {slot}: give one from 0 to {view.size - 1}")
     line, steps = list[Node](), view.complete_steps
-    for place in reversed(range(len(steps))):
-        line.append(_node(view, slot, steps[place], steps[place - 1] if place else None))
-        slot = line[-1].parent or 0
+    for at, earlier in zip(reversed(steps), (*reversed(steps[:-1]), None), strict=True):
+        now = at.population[slot]
+        parent = now.parent if earlier else None
+        before = earlier.population[parent].hypothesis if earlier and parent is not None else None
+        line.append(
+            Node(
+                step=at.step,
+                slot=slot,
+                hypothesis=now.hypothesis,
+                text=view.texts[now.hypothesis],
+                changed=before != now.hypothesis,
+                parent=parent,
+                happened=_happened(view, at.proposals.get(slot), slot if parent is None else None),
+            )
+        )
+        slot = parent or 0
     return tuple(reversed(line))
 
 
-def _node(view: RunView, slot: int, at: StepView, earlier: StepView | None) -> Node:
-    proposed, hypothesis = at.proposals.get(slot), at.population[slot].hypothesis
-    parent = at.population[slot].parent if earlier else None
-    before = earlier.population[parent].hypothesis if earlier and parent is not None else None
-    happened: Happened = "not rewritten"
-    if parent is None:
-        happened = "yours" if slot in view.draws and view.draws[slot].origin == "yours" else "first"
-    elif proposed:
-        decided: Happened = "accepted" if proposed.accepted else "rejected"
-        happened = decided if proposed.why == "likelihood" else proposed.why
-        if proposed.accepted and proposed.origin == "prior":
-            happened = "drawn afresh"
-    return Node(
-        step=at.step,
-        slot=slot,
-        hypothesis=hypothesis,
-        text=view.texts[hypothesis],
-        changed=before != hypothesis,
-        parent=parent,
-        happened=happened,
-    )
+def _happened(view: RunView, proposed: Proposed | None, first: int | None) -> Happened:
+    """first: slot of a text without a parent."""
+    if first is not None:
+        return "yours" if first in view.draws and view.draws[first].origin == "yours" else "first"
+    if proposed is None:
+        return "not rewritten"
+    if proposed.accepted and proposed.origin == "prior":
+        return "drawn afresh"
+    decided: Happened = "accepted" if proposed.accepted else "rejected"
+    return decided if proposed.why == "likelihood" else proposed.why
 
 
 def history(line: Sequence[Node], seed_text: str) -> tuple[Fold, ...]:

@@ -159,17 +159,13 @@ class Lines:
 
 
 class Drawing(ABC):
-    """A block that renders itself."""
+    """A block that renders itself; in Markdown it is a table, or there is none of it."""
 
     @abstractmethod
     def html(self) -> str: ...
 
-
-class TableDrawing(Drawing):
-    """A drawing that is a table in Markdown; the others are on pages alone."""
-
-    @abstractmethod
-    def table(self) -> Table: ...
+    def table(self) -> Table:
+        raise TypeError(f"no Markdown for {type(self).__name__}")
 
 
 Block = Say | Heading | Note | Alert | Metrics | Table | Quote | Code | Fold

@@ -39,7 +39,6 @@ from vpp.show.blocks import (
     Quote,
     Say,
     Table,
-    TableDrawing,
     Version,
     Versions,
 )
@@ -361,7 +360,7 @@ def block_markdown(block: object, level: int) -> str:
         case Deck():
             cards = ((markdown_text(" · ".join(_head(card))), markdown_quote(card.words)) for card in block.cards)
             return "\n\n".join(f"{place}. {head}\n\n{words}" for place, (head, words) in enumerate(cards, 1))
-        case TableDrawing():
+        case Drawing():
             return block_markdown(block.table(), level)
     raise TypeError(f"no Markdown for {type(block).__name__}")
 
