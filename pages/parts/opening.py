@@ -126,8 +126,6 @@ def open_run(page: str, shows: str) -> OpenRun:
 
 
 def follow(run: OpenRun, draw: Callable[[Snapshot], None], *, every_s: float) -> None:
-    """Draw a part of a page, again and again while the run is live."""
-
     def has_changed() -> bool:
         now, before = run.now(), run.snapshot
         return now.state != before.state or bool(now.view.population) != bool(before.view.population)
@@ -157,7 +155,6 @@ def not_yet(run: OpenRun, head: str, *words: str) -> None:
 
 
 def readings(run: OpenRun, snapshot: Snapshot, hypotheses: Iterable[str]) -> Mapping[str, ProgramReading]:
-    """Return how hypotheses are read, by id."""
     return program_readings(snapshot.view, run.reader.read_answers(), run.reader.dataset(), hypotheses)
 
 

@@ -30,12 +30,11 @@ from tests.reporting.builders import (
 )
 from tests.sampled import VARIANTS, sampled_run
 from vpp.events import Event, RunFinished, RunPaused, Usage
-from vpp.findings.curves import accuracies, accuracy_curve, ess_curve
 from vpp.findings.progress import activity_words, calls_metric, health, pace
 from vpp.findings.result import result, summary
 from vpp.findings.ruled_out import ruled_out, ruled_out_lines
 from vpp.findings.status import Listed, distinguished, finish_words, listed, pending_words, retry_words, verdict
-from vpp.findings.step import Cards, Names, happened, particles_of, phases
+from vpp.findings.step import Cards, Names, accuracies, accuracy_curve, ess_curve, happened, particles_of, phases
 from vpp.llm.check import Finding, Mark, Role
 from vpp.reporting.document import report_markdown
 from vpp.runs.asking import CheckResult

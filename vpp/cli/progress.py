@@ -9,8 +9,7 @@ from vpp.cli.system import environment, keys
 from vpp.findings.progress import flight_words, pace, phase
 from vpp.findings.status import faults_named, retry_words, steps_done, steps_text
 from vpp.runs.asking import Background, Questions
-from vpp.runs.directory import Heartbeat
-from vpp.runs.journal import Snapshot
+from vpp.runs.directory import Heartbeat, Snapshot
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView
 

@@ -229,7 +229,7 @@ def work_on(directory: RunDirectory, options: Namespace) -> Lines:
 
 def _write_results(directory: RunDirectory, view: RunView) -> None:
     from vpp.findings.verdict import record_verdict
-    from vpp.reporting.document import write_all
+    from vpp.reporting.exports import write_all
 
     record_verdict(directory, view)
     try:

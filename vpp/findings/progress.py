@@ -7,9 +7,8 @@ import numpy as np
 
 from vpp.data.dataset import Dataset
 from vpp.events import INITIAL_STEP
-from vpp.findings.curves import Accuracy, accuracies
 from vpp.findings.status import loading_words, model_name, server_sentences, steps_text, wait_words
-from vpp.findings.step import Names
+from vpp.findings.step import Accuracy, Names, accuracies
 from vpp.runs.budget import cap_words, demo_pace, ending_share, money, plan_of, seconds_left, time_s
 from vpp.runs.directory import Snapshot, State
 from vpp.runs.view import RunView, StepView, settling_of
@@ -98,7 +97,6 @@ def flight_words(snapshot: Snapshot, *, now: float) -> str:
 
 
 SLOW_S = 3.0
-"""Age from which a call in flight is worth words."""
 
 
 def stopping_words(snapshot: Snapshot, rows: dict[str, int]) -> str:
@@ -132,11 +130,9 @@ def calls_metric(snapshot: Snapshot) -> Metric:
 
 
 ALL_WEIGHT = 0.99
-"""Share from which one hypothesis has all the weight."""
 LEAST_STEPS = 2
 """Steps before which there is nothing to say, and no pace to measure."""
 SETTLED = 2
-"""Steps in a row without a change from which a run is called settled."""
 
 
 def health(view: RunView, dataset: Dataset) -> str:

@@ -222,7 +222,6 @@ def wait_words(usage: Usage, *, now: float) -> str:
 
 
 def is_key_refused(view: RunView) -> bool:
-    """True if a run failed because its server refused the key."""
     return view.failure == "endpoint" and KEY_REFUSED in view.detail
 
 
@@ -253,7 +252,6 @@ def failure(checks: Sequence[CheckResult]) -> str:
 
 
 def check_blocks(checks: Sequence[CheckResult]) -> list[Block]:
-    """Return a table of findings for each server, and its failure."""
     blocks: list[Block] = []
     for roles, of_roles in groupby(checks, lambda one: one.roles):
         found = list(of_roles)
@@ -269,7 +267,6 @@ def check_blocks(checks: Sequence[CheckResult]) -> list[Block]:
 
 
 def verdict(checks: Sequence[CheckResult]) -> tuple[Result, str]:
-    """Say whether a run can begin."""
     for one in checks:
         if one.finding.mark == "fails":
             return "fails", f"A run cannot begin: {one.finding.name}: {one.finding.words}"

@@ -1,4 +1,4 @@
-"""What a step of a run shows: the cards of its hypotheses in each phase, and what happened, in two lines.
+"""What a step of a run shows: the cards of its hypotheses in each phase, what happened, and the curves by step.
 
 A step weighs the particles on the last rows, may copy the heavy ones in place of the light ones, and rewrites each.
 Particles with the same answers are one hypothesis. It gets its number when it first appears. The shortest of its texts
@@ -15,19 +15,20 @@ from typing import Literal
 
 from vpp.data.dataset import Dataset
 from vpp.events import INITIAL_STEP, ParticleDrawn, Proposed, Scored, hypothesis_id
-from vpp.findings.hypotheses import Hypothesis
+from vpp.findings.hypotheses import Hypothesis, hypotheses_of
+from vpp.findings.points import rows_by_id, score
 from vpp.findings.status import finish_words, steps_text
 from vpp.posterior.metric import mean_squared_error
 from vpp.problem import is_final_on_train
-from vpp.runs.view import RunView, StepView, constant_weight
-from vpp.settings import CHAINS_OF_VML, Config, ScoredRows
+from vpp.runs.view import RunView, StepView, constant_weight, ess_of_sentences
+from vpp.settings import CHAINS_OF_VML, ESS_SHARE, Config, ScoredRows
 from vpp.show.blocks import Card, Code, Fold, Mark, Note, Quote
-from vpp.show.words import NOTICEABLE, capitalised, counted, fixed, in_words, integer, number, percent
+from vpp.show.figures import HUES, Curve
+from vpp.show.words import EQUAL, NOTICEABLE, capitalised, counted, fixed, in_words, integer, number, percent, shortest
 
 Marks = tuple[tuple[Mark, str], ...]
 AFRESH = "drawn afresh, without data"
 ROWS: Mapping[ScoredRows, str] = {"train": "training row", "buffer": "last row", "batch": "new row"}
-"""Name of a row on which a step scores."""
 GIVEN = {"continued": "from the earlier run", "yours": "yours"}
 """Badge of a first hypothesis that nobody drew, by its origin."""
 
@@ -51,7 +52,6 @@ class Particle:
     weight: float | None
     """None before the first weights, and of a chain."""
     proposed: Proposed | None = None
-    """The rewriting of this slot, in the last phase."""
 
 
 def phases(at: StepView) -> tuple[Phase, ...]:
@@ -136,7 +136,6 @@ class Names:
         return dict(sorted(shares.items(), key=lambda each: (-each[1], each[0])))
 
     def text(self, hypothesis: str) -> str:
-        """Return a text without the seed sentence."""
         text = self.view.texts[hypothesis]
         return text.removeprefix(self.view.seed_text).strip() or text
 
@@ -194,8 +193,6 @@ def step_title(view: RunView, step: int | None) -> str:
 
 
 class Cards:
-    """The cards of one run, at any time of it."""
-
     def __init__(self, dataset: Dataset, config: Config) -> None:
         self._dataset, self._row = dataset, ROWS[config.scored_on]
         self._measure: Literal["weight", "log-likelihood"] = "weight" if config.is_weighted else "log-likelihood"
@@ -418,3 +415,125 @@ def _end(view: RunView, config: Config) -> Iterator[str]:
         yield f"The last hypotheses were weighed once more, each text once, on {where}."
     if (constant := constant_weight(view)) >= NOTICEABLE:
         yield f"A constant answer holds {percent(constant)} of the weight."
+
+
+# Curves by step: how often the hypotheses are right, their effective sample size, and their weights
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accuracy:
+    """Shares of the rows scored that the hypotheses of a step have right; for numbers their error, root mean square."""
+
+    step: int
+    best: float
+    mean: float
+    rows: frozenset[int]
+
+
+def accuracies(view: RunView, dataset: Dataset) -> tuple[Accuracy, ...]:
+    found = (at.once("accuracy", partial(_accuracy, at, dataset)) for _, at in sorted(view.steps.items()))
+    return tuple(each for each in found if each is not None)
+
+
+def _accuracy(at: StepView, dataset: Dataset) -> Accuracy | None:
+    if not at.scores or not (at.reweighting or at.end):
+        return None
+    by_id, own = rows_by_id(dataset), dict[str, float]()
+
+    def figure(scored: Scored) -> float:
+        if scored.hypothesis not in own:
+            found = score(scored.predictions, [by_id[row] for row in scored.rows], dataset)
+            own[scored.hypothesis] = found.value if found.n_correct is not None else math.sqrt(found.value)
+        return own[scored.hypothesis]
+
+    values = [figure(scored) for scored in at.scores.values()]
+    rows = frozenset(row for scored in at.scores.values() for row in scored.rows)
+    best = max(values) if dataset.task == "classification" else min(values)
+    return Accuracy(step=at.step, best=best, mean=sum(values) / len(values), rows=rows)
+
+
+def accuracy_curve(view: RunView, dataset: Dataset, *, at: int | None) -> Curve:
+    """Draw the best and the mean hypothesis of every step, and the prediction's test rows at the end."""
+    scores, is_share = accuracies(view, dataset), dataset.task == "classification"
+    evaluated = view.evaluations.get("test")
+    test = None if evaluated is None else evaluated.value if is_share else math.sqrt(evaluated.value)
+    looked_at = next((each for each in scores if each.step == at), scores[-1] if scores else None)
+
+    def words(value: float) -> str:
+        return percent(value) if is_share else number(value, 3)
+
+    said = []
+    if looked_at:
+        said = [f"At step {looked_at.step + 1} the best is {words(looked_at.best)}, the mean {words(looked_at.mean)}"]
+    said += [] if test is None else [f"test rows at the end: {words(test)}"]
+    values = [*(value for each in scores for value in (each.best, each.mean)), *([] if test is None else [test])]
+    low, high = 0.0, max(values, default=1.0) or 1.0
+    if is_share:
+        low, high = min(int(10 * min(values, default=0.0) + EQUAL) / 10, 0.9), 1.0
+    axis = "Share of rows right" if is_share else "Off by"
+    return Curve(
+        title="How often they are right" if is_share else "How far they are off",
+        words=axis,
+        alt=f"{axis}, by step. {'; '.join(said) or 'No step yet'}.",
+        lines={name: [(each.step + 1, getattr(each, name)) for each in scores] for name in ("mean", "best")},
+        dots=[] if test is None else [(view.total_steps + 1, test, "test")],
+        low=(low, words(low)),
+        high=(high, words(high)),
+        total=view.total_steps,
+        at=None if at is None else at + 1,
+    )
+
+
+def ess_curve(view: RunView, *, at: int | None) -> Curve:
+    """Draw the effective sample size by step, with dots where the particles were copied, and at the end."""
+    past = {step: each.reweighting for step, each in sorted(view.steps.items()) if each.reweighting}
+    limit = ESS_SHARE * (view.size or 1)
+    dots = [(step + 1, made.ess, "copied") for step, made in past.items() if view.steps[step].resampling]
+    final = ess_of_sentences(view) if view.has_ended else None
+    words = f"Copies below {shortest(round(limit, 1))}"
+    if at in past:
+        words = f"{fixed(past[at].ess, 1)} of {len(past[at].weights)} · copies below {shortest(round(limit, 1))}"
+    elif at is None and final is not None:
+        words = f"At the end the weight is spread over about {fixed(final, 1)} texts, counted one by one"
+        words += ", a constant answer’s evenly over them" if constant_weight(view) else ""
+    return Curve(
+        title="Effective sample size",
+        words=words,
+        alt=f"Effective sample size by step: {counted(len(dots), 'step')} with copying. {words}.",
+        lines={"best": [(step + 1, made.ess) for step, made in past.items()]},
+        dots=[*dots, *([] if final is None else [(view.total_steps + 1, final, "end")])],
+        low=(0.0, "0"),
+        high=(float(view.size or 1), integer(view.size or 1)),
+        limit=limit,
+        total=view.total_steps,
+        at=None if at is None else at + 1,
+        height=96,
+    )
+
+
+def weights_curve(view: RunView, dataset: Dataset) -> Curve | None:
+    """Draw the weights of the hypotheses that had most at some step, numbered as on Watch; None before two steps."""
+    names = Names(view)
+    moments = {step + 1: names.shares(step) for step, at in sorted(view.steps.items()) if at.reweighting}
+    if len(moments) < 2:
+        return None
+    if view.has_ended and view.weights:
+        every = hypotheses_of(view, dataset)
+        numbers = names.end(every)
+        moments[view.total_steps + 1] = {numbers[each.id]: each.weight for each in every}
+    present = {number for shares in moments.values() for number in shares}
+    peaks = sorted(present, key=lambda n: (-max(shares.get(n, 0.0) for shares in moments.values()), n))[:HUES]
+    _, last = max(moments.items())
+    heaviest = max(last, key=lambda number: last[number])
+    lines = {n: [(step, shares.get(n, 0.0)) for step, shares in moments.items()] for n in peaks}
+    return Curve(
+        title="Weight by step",
+        words="Numbered as on Watch",
+        alt=f"Hypothesis {heaviest} ends heaviest, with {percent(last[heaviest])}.",
+        lines={f"line l{place}": lines[n] for place, n in reversed([*enumerate(peaks)])},
+        names=[str(n) for n in reversed(peaks)],
+        low=(0.0, percent(0.0)),
+        high=(1.0, percent(1.0)),
+        total=view.total_steps,
+        at=None,
+    )
