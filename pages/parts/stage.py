@@ -56,10 +56,9 @@ class Stage:
         self.view, self.config = snapshot.view, snapshot.spec.config
         self.names, self.newest = Names(snapshot.view), shown_step(snapshot.view)
         at: dict[str, Any] = st.session_state.get(slider_key(run), {}).get("at") or {}
-        place = at.get("step")
-        is_there = place is not None and self.newest is not None and int(place) - 1 <= self.newest
+        choice = int(at["step"]) - 1 if "step" in at else None
         # The step that the reader chose; None while the latest one is followed.
-        self.choice = int(place) - 1 if is_there else None
+        self.choice = None if choice is None or self.newest is None or choice > self.newest else choice
 
     @property
     def is_live(self) -> bool:
