@@ -1,6 +1,6 @@
 """The verdict on a run: how good its result is beside the best simple model, and how sure it was where it was wrong.
 
-The paired test is the sign test on the same test rows. The simple model is the best of several on those rows, chosen
+The paired test is on the same test rows. The simple model is the best of several on those rows, chosen
 after the fact, so p is multiplied by their number (Bonferroni).
 """
 
