@@ -57,9 +57,9 @@ class Stage:
         self.names, self.newest = Names(snapshot.view), shown_step(snapshot.view)
         at: dict[str, Any] = st.session_state.get(slider_key(run), {}).get("at") or {}
         place = at.get("step")
-        is_there = place is not None and self.newest is not None and int(place) - 1 <= self.newest
-        # The step that the reader chose; None while the latest one is followed.
-        self.choice = int(place) - 1 if is_there else None
+        self.choice: int | None = None  # the latest step is followed, unless the reader chose one
+        if place is not None and self.newest is not None and int(place) - 1 <= self.newest:
+            self.choice = int(place) - 1
 
     @property
     def is_live(self) -> bool:
