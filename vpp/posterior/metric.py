@@ -137,22 +137,28 @@ class PairedDifference:
     """Mean difference: below 0, the first predictor is better. NaN if both have infinite losses."""
     better: int
     worse: int
-    best_of: int = 1
-
-    @property
-    def p(self) -> float:
-        return sign_test(self.better, self.worse, best_of=self.best_of)
+    p: float
+    """Two-sided p-value of the sign test, or of Wilcoxon's signed-rank test."""
 
 
-def paired_difference(losses: Sequence[float], others: Sequence[float], *, best_of: int = 1) -> PairedDifference:
+def paired_difference(
+    losses: Sequence[float], others: Sequence[float], *, best_of: int = 1, is_ranked: bool = False
+) -> PairedDifference:
     """Compare two predictors on the same rows. losses, others: (N,), N at least 1; infinity allowed.
 
     best_of: predictors from which the other was chosen on these rows, for which p is corrected (Bonferroni).
+    is_ranked: whether the sizes of the differences count too, by their ranks.
     """
     a, b = np.asarray(losses, dtype=np.float64), np.asarray(others, dtype=np.float64)
     with np.errstate(invalid="ignore", over="ignore"):
         mean, better, worse = float(np.mean(a - b)), int((a < b).sum()), int((a > b).sum())
-    return PairedDifference(n=a.size, mean=mean, better=better, worse=worse, best_of=best_of)
+        apart = (a - b)[(a != b) & np.isfinite(a - b)]
+    p = sign_test(better, worse, best_of=best_of)
+    if is_ranked and apart.size:
+        from scipy.stats import wilcoxon  # imported late: it takes a moment
+
+        p = min(1.0, best_of * float(wilcoxon(apart).pvalue))
+    return PairedDifference(n=a.size, mean=mean, better=better, worse=worse, p=p)
 
 
 def sign_test(better: int, worse: int, *, best_of: int = 1) -> float:
