@@ -20,7 +20,6 @@ from vpp.errors import quoted
 
 TEXT_LIMIT = 2_000
 """Most characters of a name or label in a prompt."""
-CUT = " […]"
 WORDS_LIMIT = 4_000
 """Characters of a server's or model's words that are read to quote them."""
 
@@ -34,7 +33,7 @@ def one_line(text: str) -> str:
 
     A backslash that could begin an escape is doubled, so that different short texts stay different.
     """
-    return escaped(text if len(text) <= TEXT_LIMIT else text[:TEXT_LIMIT] + CUT)
+    return escaped(text if len(text) <= TEXT_LIMIT else text[:TEXT_LIMIT] + " […]")
 
 
 def escaped(text: str) -> str:

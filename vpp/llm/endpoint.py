@@ -17,7 +17,7 @@ from vpp.events import Counters
 from vpp.llm import protocol
 from vpp.llm.cache import ResponseCache, cache_key
 from vpp.llm.gate import NO_KEY, Gate, Headers, body_of, checked_address, sendable
-from vpp.llm.limits import DEFAULT_CONCURRENCY, FREE, Budget, Price, Throttle
+from vpp.llm.limits import DEFAULT_CONCURRENCY, FREE, Budget, Price, Throttle, affordable
 from vpp.llm.prompts import prompt_tokens, tokens_at_most
 from vpp.llm.protocol import Completion, Failure, Refused, Structure
 from vpp.llm.templates import Messages
@@ -86,7 +86,7 @@ class Endpoint:
         self._budget = self.budget or Budget(self.counters)
         self.model = self.server.model
         self._more = body_of(self.server.body)
-        self._throttle = Throttle(self.concurrency)
+        self._throttle = Throttle(affordable(self.concurrency))
         self.counters.servers.add(self._throttle)
         self._client: Client | None = None
         self._successes = 0
