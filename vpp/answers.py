@@ -286,8 +286,8 @@ _OUTPUT = re.compile(rf"{_LEAD}(?:(?:final|predicted|the) )?output{_COLON}(?P<va
 _BELOW = re.compile(r"\s*(?:(?:```\w*|\$\$)\s+)?(?P<value>\S.*)")
 """The value below an `Output:` that ends its line."""
 _RETRACTION = re.compile(
-    r"(?:\b|\\n)(?:wait|actually|correct(?:ed|ion)|wrong|scratch that|sorry|mistake|hmm+|hold on|let me|i mis\w+)\b"
-    r"|^\W{0,16}no[,.]",
+    r"(?:\b|\\n)(?:wait|actually|correct(?:ed|ion)|wrong|scratch that|oops|sorry|mistake|hmm+|hold on|let me|i mis\w+"
+    r"|on (?:reflection|\w{1,20} (?:thoughts?|look)))\b|^\W{0,16}no[,.]",
     _FLAGS,
 )
 _CLAIM = re.compile(

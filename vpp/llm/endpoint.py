@@ -123,21 +123,18 @@ class Endpoint:
         if top_logprobs:
             options |= {"logprobs": True, "top_logprobs": top_logprobs}
         key = self._key(messages, options) if self.cache else ""
-        completion = self.cache.get(key) if self.cache else None
+        stored = self.cache.get(key) if self.cache else None
         try:
-            completion = completion or await self._retried(messages, options)
+            completion = stored or await self._retried(messages, options)
         except EndpointError:
             self.counters.add(failed=1)
             raise
         # the server may answer better another time
         is_whole = completion.text and not is_cut(messages, completion)
-        if self.cache and is_whole and not completion.cached and (completion.first_tokens or not top_logprobs):
+        if self.cache and is_whole and not stored and (completion.first_tokens or not top_logprobs):
             self.cache.put(key, completion)
-        self.counters.add(
-            cached=int(completion.cached),
-            prompt_tokens=completion.prompt_tokens,
-            completion_tokens=completion.completion_tokens,
-        )
+        tokens = {"prompt_tokens": completion.prompt_tokens, "completion_tokens": completion.completion_tokens}
+        self.counters.add(cached=stored is not None, **tokens)
         return completion
 
     def _key(self, messages: Messages, options: dict[str, Any]) -> str:
