@@ -45,7 +45,6 @@ HEADERS = {
 }
 METRICS = "/_stcore/metrics"
 """Streamlit's counts of sessions, memory and caches: it shows them to anybody, and has no option against that."""
-PROBE = re.compile(r"(?<=[^/])/_stcore/(health|host-config)$")
 UPLOAD = re.compile(r"/_stcore/upload_file/([^/]+)/")  # path of an upload, with its session
 
 
@@ -57,10 +56,6 @@ class Guard:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        if probe := PROBE.search(scope["path"]):  # Streamlit's page asks first under its own address
-            base = st.get_option("server.baseUrlPath").strip("/")
-            path = f"{'/' if base else ''}{base}{probe[0]}"
-            scope = {**scope, "path": path, "raw_path": path.encode()}
 
         async def with_headers(message: Message) -> None:
             if message["type"] in ("http.response.start", "websocket.http.response.start"):
