@@ -109,8 +109,9 @@ def heart(given: dict[str, str], target: str = "num") -> Dataset:
 
 def test_descriptions_are_kept_in_the_order_of_the_table_on_one_line_each() -> None:
     dataset = heart(MEANT)
-    columns = (("x1", "cholesterol, mg/dl"), ("num", "heart disease"))
-    assert dataset.descriptions == Descriptions(columns=columns, labels=(("yes", "a vessel is narrowed"),))
+    columns = {"x1": "cholesterol, mg/dl", "num": "heart disease"}
+    assert dataset.descriptions == Descriptions(columns=columns, labels={"yes": "a vessel is narrowed"})
+    assert list(dataset.descriptions.columns) == ["x1", "num"]
     assert "prompts describe 2 columns and 1 label" in dataset.provenance.notes
 
 
@@ -124,12 +125,7 @@ def test_descriptions_come_back_from_a_runs_record_and_leave_no_trace_without_th
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        'column,description\nx1,"a, b"\n\nlabel:yes,ill\n',
-        "Column;Description\nx1;a, b\nlabel:yes;ill",
-        'column,description\rx1,"a, b"\rlabel:yes,ill\r',
-    ],
+    "text", ['column,description\nx1,"a, b"\n\nlabel:yes,ill\n', 'column,description\rx1,"a, b"\rlabel:yes,ill\r']
 )
 def test_a_file_beside_the_table_is_a_csv(text: str) -> None:
     given = checked(text, name="heart.columns.csv", columns=HEART.names, cells=HEART.cells("num"))
@@ -160,7 +156,7 @@ def beside(text: str) -> dict[str, str]:
         (beside, "column,description\nage,…", "h.csv: a description is given for the column 'age'"),
         (beside, "column,description\nlabel:yess,…\nlabel:no,…", "h.csv: a description is given for the label 'yess'"),
         (partial(by_key, source="d"), [1], "d holds no descriptions"),
-        (partial(by_key, source="d"), {"labels": {"yes": None}}, "d describes 'label:yes' with something else than"),
+        (partial(by_key, source="d"), {"labels": {"yes": None}}, "d holds no descriptions"),
     ],
 )
 def test_what_is_no_description_of_the_table_is_refused_in_one_line(read: Any, given: Any, said: str) -> None:
