@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vpp.data.build import ColumnChoice, build_dataset
-from vpp.data.dataset import Column, Dataset, Provenance, Row, dataset_from_csv, rows_csv, spec
+from vpp.data.dataset import Column, Dataset, Row, dataset_from_csv, rows_csv, spec
 from vpp.data.descriptions import Descriptions, by_key, checked
 from vpp.data.table import Table
 from vpp.errors import DataError, InputError
@@ -21,6 +21,9 @@ from vpp.llm.prompts import render_input
 SIGNS = st.sampled_from(list(',"\r\n =a'))
 CELLS = st.none() | st.text(st.characters(exclude_categories=["Cs"]), min_size=1) | st.text(SIGNS, min_size=1)
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
+ROWS = "".join(f'{i % 7},"=cmd, ""{i}""",{"ab"[i % 2]},{i}.50\n' for i in range(20))
+TABLE = Table.read(f"row,note,kind,mass\n{ROWS}".encode(), name="some.csv")
+DATASET = build_dataset(TABLE, target="kind", columns=ColumnChoice(inputs=["row", "note"]))
 
 
 @st.composite
@@ -36,26 +39,9 @@ def datasets(draw: st.DrawFn) -> Dataset:
         Row(id=i, target=y, inputs=tuple(zip(inputs, values, strict=True))) for i, (y, *values) in enumerate(cells)
     )
     cut = draw(st.integers(0, len(rows)))
-    return Dataset(
-        name="any",
-        target=target,
-        task=task,
-        columns=tuple(Column(name=name, kind="text", n_missing=0, n_distinct=2) for name in names),
-        inputs=inputs,
-        classes=("a", "b"),
-        train=rows[:cut],
-        test=rows[cut:],
-        provenance=Provenance(
-            file="any.csv",
-            sha256="0" * 64,
-            delimiter=",",
-            encoding="utf-8",
-            n_rows=9,
-            n_unlabelled=0,
-            n_left_out=1,
-            notes=("one", "two"),
-        ),
-    )
+    columns = tuple(Column(name=name, kind="text", n_missing=0, n_distinct=2) for name in names)
+    named = {"target": target, "task": task, "columns": columns, "inputs": inputs}
+    return replace(DATASET, **named, train=rows[:cut], test=rows[cut:])
 
 
 @settings(deadline=None)
@@ -63,11 +49,6 @@ def datasets(draw: st.DrawFn) -> Dataset:
 def test_any_dataset_comes_back_equal(dataset):
     header = json.loads(json.dumps(spec(dataset)))
     assert dataset_from_csv(rows_csv(dataset), header=header) == dataset
-
-
-ROWS = "".join(f'{i % 7},"=cmd, ""{i}""",{"ab"[i % 2]},{i}.50\n' for i in range(20))
-TABLE = Table.read(f"row,note,kind,mass\n{ROWS}".encode(), name="some.csv")
-DATASET = build_dataset(TABLE, target="kind", columns=ColumnChoice(inputs=["row", "note"]))
 
 
 @pytest.mark.parametrize("change", [lambda content: bytes(len(content)), lambda content: content[:-9]])

@@ -5,7 +5,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import chain
-from typing import NamedTuple
 
 from vpp.data.answers import quoted
 from vpp.data.dataset import DETECT, Column, Kind, ReadAs
@@ -41,26 +40,6 @@ _CODE_NAME = re.compile(
 _ID_NAME = re.compile(r"(?i:(.*[^a-z])?(id|uuid|guid|index|idx|key|nr|no))|.*[a-z](Id|ID)")
 _CODE = re.compile(r"[\w./#:+@-]+")
 _CODE_MARK = re.compile(r"[0-9@]|://")
-
-
-def find_kind(distinct: Sequence[str], *, n: int, are_numbers: bool, name: str) -> Kind:
-    """Return the kind of a column's distinct cells; an empty column is text.
-
-    n: present cells. are_numbers: whether `is_number` holds for all distinct cells. A column of 0 and 1 is a category.
-    Codes of digits (`00123`, phone numbers, codes by the column's name) are categories or text.
-    """
-    if date_forms(distinct):
-        return "date"
-    if are_numbers and distinct and not are_codes(distinct, name=name):
-        return "category" if set(distinct) == {"0", "1"} else "number"
-    are_others = any(all(map(other.fullmatch, distinct)) for other in _NO_SEQUENCES) or is_code_name(name)
-    are_bands = len(distinct) < n and all(map(_is_range, distinct))
-    if all(map(is_sequence, distinct)) and not (are_others or are_bands):
-        return "sequence"
-    if len(distinct) <= FEW_VALUES:
-        return "category" if len(distinct) < n else "text"
-    n_sentences = sum(len(text.split()) >= SENTENCE for text in distinct)
-    return "category" if 2 * len(distinct) <= n and 2 * n_sentences <= len(distinct) else "text"
 
 
 def _is_range(text: str) -> bool:
@@ -266,18 +245,12 @@ FEWEST = 3  # least numbers in a column for such a note
 LONGEST_WORD = 12  # most characters of a word for a missing cell that a note proposes
 
 
-class _Test(NamedTuple):
-    name: str
-    fits: Callable[[str], bool]
-    all_fit: Callable[[Sequence[str]], bool]
-
-
-_TESTS: dict[Kind | None, _Test] = {
-    "number": _Test("numbers in one notation", is_written_number, lambda cells: all(map(is_number, cells))),
-    "date": _Test("dates in one form", is_date, lambda cells: not cells or date_forms(cells) != []),
-    "sequence": _Test("sequences of integers", is_sequence, lambda cells: all(map(is_sequence, cells))),
+_TESTS: dict[Kind | None, tuple[str, Callable[[str], bool], Callable[[Sequence[str]], bool]]] = {
+    "number": ("numbers in one notation", is_written_number, lambda cells: all(map(is_number, cells))),
+    "date": ("dates in one form", is_date, lambda cells: not cells or date_forms(cells) != []),
+    "sequence": ("sequences of integers", is_sequence, lambda cells: all(map(is_sequence, cells))),
 }
-"""Tests of each kind that a cell may not be of."""
+"""(Name, test of a cell, test of a column) of each kind that a cell may not be of."""
 
 
 def read_columns(
@@ -339,27 +312,42 @@ class _Draft:
 
     def column(self) -> Column:
         """Raises DataError for a cell of another kind than the chosen one."""
-        if (test := _TESTS.get(self.choice)) and not test.all_fit(self.present):
-            wrong = next((cell for cell in self.given if not test.fits(cell)), None)
+        what, fits, all_fit = _TESTS.get(self.choice, ("", bool, lambda cells: True))
+        if not all_fit(self.present):
+            wrong = next((cell for cell in self.given if not fits(cell)), None)
             why = f"it holds {_two_ways(self.given)}" if wrong is None else self.place(wrong)
-            unfit = f"column {self.name!r} cannot be read as {test.name}: {why}"
+            unfit = f"column {self.name!r} cannot be read as {what}: {why}"
             raise DataError(f"{unfit}: fix the cells, or choose another kind")
         self.cells: Cells = tuple(self.texts)
         if self.absent or self.notation:
             self.cells = tuple(map(dict(zip(self.given, self.present, strict=True)).get, self.texts))
-        n_missing, own = sum(self.absent.values()), self.choice or ("number" if self.notation else None)
-        n, are_numbers = len(self.texts) - n_missing, self.are_numbers
-        self.kind = own or find_kind(self.given, n=n, are_numbers=are_numbers, name=self.name)
+        self.kind = self.choice or self.find_kind()
         return Column(
             name=self.name,
             kind=self.kind,
-            n_missing=n_missing,
+            n_missing=sum(self.absent.values()),
             n_distinct=len(set(self.present)),
             notation=self.notation,
             is_chosen=self.choice is not None,
             kept_words=self.kept_words,
             missing=() if self.words is None and self.is_typed and self.kind in WORDS else self.words,
         )
+
+    def find_kind(self) -> Kind:
+        """Return the kind of the cells: 0 and 1 are a category, codes of digits a category or text."""
+        distinct, n = self.given, len(self.texts) - sum(self.absent.values())
+        if self.notation or date_forms(distinct):
+            return "number" if self.notation else "date"
+        if self.are_numbers and distinct and not are_codes(distinct, name=self.name):
+            return "category" if set(distinct) == {"0", "1"} else "number"
+        are_others = any(all(map(other.fullmatch, distinct)) for other in _NO_SEQUENCES) or is_code_name(self.name)
+        are_bands = len(distinct) < n and all(map(_is_range, distinct))
+        if all(map(is_sequence, distinct)) and not (are_others or are_bands):
+            return "sequence"
+        if len(distinct) <= FEW_VALUES:
+            return "category" if len(distinct) < n else "text"
+        n_sentences = sum(len(text.split()) >= SENTENCE for text in distinct)
+        return "category" if 2 * len(distinct) <= n and 2 * n_sentences <= len(distinct) else "text"
 
     def place(self, text: str) -> str:
         return f"row {self.texts.index(text)} holds {quoted(text)}"

@@ -212,8 +212,7 @@ def target_value(cell: str, task: Task) -> Value:
 
 def decimals(number: Decimal) -> int:
     """Digits after the point, as written: 0 for 3 and 1E+22, 9 for 1E-9."""
-    exponent = number.as_tuple().exponent
-    return max(0, -exponent) if isinstance(exponent, int) else 0
+    return len(f"{number:f}".partition(".")[2])
 
 
 RuleKind = Literal["random", "group", "time"]

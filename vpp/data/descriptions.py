@@ -20,7 +20,6 @@ ENDING = ".columns.csv"
 """What the name of a descriptions file has instead of the table's own ending."""
 MOST_CHARACTERS = 500
 LISTED = 8
-HEAD = ["column", "description"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,10 +30,6 @@ class Descriptions:
 
     def __bool__(self) -> bool:
         return bool(self.columns or self.labels)
-
-    @property
-    def by_key(self) -> dict[str, str]:
-        return {**self.columns, **{LABEL + label: text for label, text in self.labels.items()}}
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -92,10 +87,10 @@ def checked(text: str, *, name: str, columns: Sequence[str], cells: Sequence[str
     cells: those of the target. Raises InputError, which names the file, for what is no description of the table.
     """
     head, *lines = list(filter(any, csv.reader(io.StringIO(text, newline=None)))) or [[]]
-    if [cell.strip().lower() for cell in head] != HEAD:
-        raise InputError(f"{name} does not begin with the line {','.join(HEAD)}: add it, or rename the file")
+    if [cell.strip().lower() for cell in head] != ["column", "description"]:
+        raise InputError(f"{name} does not begin with the line column,description: add it, or rename the file")
     for number, line in enumerate(lines, 2):
-        if len(line) != len(HEAD):
+        if len(line) != 2:
             raise InputError(f"{name} has {len(line)} cells in line {number}, not 2: put a text with commas in quotes")
     given = {key.strip(): description for key, description in lines}
     labels = [cell for cell in dict.fromkeys(cells) if cell is not None]
