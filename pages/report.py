@@ -11,7 +11,7 @@ from pages.parts.opening import OpenRun
 from vpp.errors import InputError
 from vpp.findings.progress import nothing_yet
 from vpp.reporting.document import report_html, report_markdown, two_pages
-from vpp.reporting.posterior_json import posterior_json
+from vpp.reporting.exports import posterior_json
 from vpp.reporting.predictions import predictions_csv
 from vpp.reporting.standalone import Standalone, standalone
 from vpp.show import markup

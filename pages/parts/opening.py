@@ -24,8 +24,7 @@ from vpp.findings.programs import ProgramReading, program_readings
 from vpp.findings.progress import health
 from vpp.findings.status import when_words
 from vpp.runs.budget import demo_pace, plan_of, time_s
-from vpp.runs.directory import RunDirectory, State
-from vpp.runs.journal import RunReader, Snapshot, read_summary
+from vpp.runs.directory import RunDirectory, RunReader, Snapshot, State, read_summary
 from vpp.runs.process import launch
 from vpp.runs.spec import RunSpec
 from vpp.runs.store import CHAINS_EXAMPLE, EXAMPLE, PAPER_EXAMPLE, REAL_EXAMPLE, TEXT_EXAMPLE, creation_time, unpack
@@ -127,8 +126,6 @@ def open_run(page: str, shows: str) -> OpenRun:
 
 
 def follow(run: OpenRun, draw: Callable[[Snapshot], None], *, every_s: float) -> None:
-    """Draw a part of a page, again and again while the run is live."""
-
     def has_changed() -> bool:
         now, before = run.now(), run.snapshot
         return now.state != before.state or bool(now.view.population) != bool(before.view.population)
@@ -158,7 +155,6 @@ def not_yet(run: OpenRun, head: str, *words: str) -> None:
 
 
 def readings(run: OpenRun, snapshot: Snapshot, hypotheses: Iterable[str]) -> Mapping[str, ProgramReading]:
-    """Return how hypotheses are read, by id."""
     return program_readings(snapshot.view, run.reader.read_answers(), run.reader.dataset(), hypotheses)
 
 

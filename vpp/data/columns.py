@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import chain
 
-from vpp.data.answers import quoted
 from vpp.data.dataset import DETECT, Column, Kind, ReadAs
 from vpp.data.descriptions import nearest, split_at_key
 from vpp.data.numbers import (
@@ -20,7 +19,7 @@ from vpp.data.numbers import (
     read_number,
     unit_of,
 )
-from vpp.errors import DataError
+from vpp.errors import DataError, quoted
 
 FEW_VALUES = 20  # most values of a category in which not every value repeats
 SENTENCE = 5  # least words of a sentence: a column of more than FEW_VALUES values, most of them sentences, is text

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from vpp.data.answers import counted, quoted
 from vpp.data.columns import date_forms, read_date
 from vpp.data.dataset import RANDOM, SplitRule
 from vpp.data.numbers import is_number
 from vpp.data.table import Table
-from vpp.errors import DataError, InputError
+from vpp.errors import DataError, InputError, counted, quoted
 from vpp.randomness import rng
 
 HELD_OUT = 0.375  # share of test and calibration rows if there are fewer rows than the sizes ask for

@@ -7,12 +7,10 @@ import numpy as np
 
 from vpp.data.dataset import Dataset
 from vpp.events import INITIAL_STEP
-from vpp.findings.curves import Accuracy, accuracies
 from vpp.findings.status import loading_words, model_name, server_sentences, steps_text, wait_words
-from vpp.findings.step import Names
+from vpp.findings.step import Accuracy, Names, accuracies
 from vpp.runs.budget import cap_words, demo_pace, ending_share, money, plan_of, seconds_left, time_s
-from vpp.runs.directory import State
-from vpp.runs.journal import Snapshot
+from vpp.runs.directory import Snapshot, State
 from vpp.runs.view import RunView, StepView, settling_of
 from vpp.settings import Config
 from vpp.show.blocks import Metric
@@ -67,7 +65,7 @@ def asking_words(snapshot: Snapshot) -> str:
     return f"{optimizer} that predict {spec.dataset['target']}, from {source}; the learner then {turns}."
 
 
-def pace(snapshot: Snapshot, *, now: float, rows: dict[str, int]) -> str:
+def pace(snapshot: Snapshot, *, now: float, rows: dict[str, int] | None = None) -> str:
     """`12 s, about 50 s to go`, on a clock that runs. now: Unix time. rows: distinct rows of each part."""
     view = snapshot.view
     if view.began_at is None or snapshot.state not in GOING_ON:
@@ -99,7 +97,6 @@ def flight_words(snapshot: Snapshot, *, now: float) -> str:
 
 
 SLOW_S = 3.0
-"""Age from which a call in flight is worth words."""
 
 
 def stopping_words(snapshot: Snapshot, rows: dict[str, int]) -> str:
@@ -133,11 +130,9 @@ def calls_metric(snapshot: Snapshot) -> Metric:
 
 
 ALL_WEIGHT = 0.99
-"""Share from which one hypothesis has all the weight."""
 LEAST_STEPS = 2
 """Steps before which there is nothing to say, and no pace to measure."""
 SETTLED = 2
-"""Steps in a row without a change from which a run is called settled."""
 
 
 def health(view: RunView, dataset: Dataset) -> str:
@@ -147,7 +142,7 @@ def health(view: RunView, dataset: Dataset) -> str:
         return "Too early to say how it does"
     if words := _no_better(scores[-1], dataset):
         return words
-    if view.size > 1 and Names(view).heaviest(scores[-1].step)[1] > ALL_WEIGHT:
+    if view.size > 1 and max(Names(view).shares(scores[-1].step).values(), default=0.0) > ALL_WEIGHT:
         return "One hypothesis has all the weight"
     n = settling_of(view, dataset).n
     if n >= SETTLED:

@@ -10,8 +10,8 @@ from typing import Literal
 
 from vpp.data.dataset import Dataset, Row
 from vpp.events import ParticleDrawn, Proposed, Scored
+from vpp.findings.points import grouped, rows_by_id
 from vpp.findings.rows import cells_of, columns_by_use
-from vpp.findings.scores import answers_of, grouped, rows_by_id
 from vpp.posterior.prediction import Value
 from vpp.problem import losses_of
 from vpp.runs.view import RunView
@@ -49,7 +49,6 @@ class RuledOut:
     is_refused: bool = False
     """True if the text is readable, but not a rule for this table."""
     scored: Scored | None = field(default=None, repr=False, compare=False)
-    """Its answers; None if there are none."""
     rival: Scored | None = field(default=None, repr=False, compare=False)
     """Rejected: the text that it would replace; resampled away: the heaviest hypothesis; on the same rows."""
 
@@ -116,8 +115,8 @@ def _dropped(view: RunView, dataset: Dataset) -> Iterator[RuledOut]:
             continue
         weights = step.reweighting.weights
         heaviest = step.scores[max(range(len(weights)), key=lambda slot: weights[slot])]
-        drawn = {answers_of(step.scores[slot]) for slot in step.resampling.ancestors}
-        gone = {each.hypothesis: each for each in step.scores.values() if answers_of(each) not in drawn}
+        drawn = {step.scores[slot].behaviour for slot in step.resampling.ancestors}
+        gone = {each.hypothesis: each for each in step.scores.values() if each.behaviour not in drawn}
         for hypothesis in (each for each in gone if each not in population):
             yield RuledOut(
                 reason="resampled away",

@@ -137,19 +137,22 @@ class PairedDifference:
     """Mean difference: below 0, the first predictor is better. NaN if both have infinite losses."""
     better: int
     worse: int
+    best_of: int = 1
 
     @property
     def p(self) -> float:
-        return sign_test(self.better, self.worse)
+        return sign_test(self.better, self.worse, best_of=self.best_of)
 
 
-def paired_difference(losses: Sequence[float], others: Sequence[float]) -> PairedDifference:
-    """Compare two predictors on the same rows. losses, others: (N,), N at least 1; infinity allowed."""
+def paired_difference(losses: Sequence[float], others: Sequence[float], *, best_of: int = 1) -> PairedDifference:
+    """Compare two predictors on the same rows. losses, others: (N,), N at least 1; infinity allowed.
+
+    best_of: predictors from which the other was chosen on these rows, for which p is corrected (Bonferroni).
+    """
     a, b = np.asarray(losses, dtype=np.float64), np.asarray(others, dtype=np.float64)
     with np.errstate(invalid="ignore", over="ignore"):
-        return PairedDifference(
-            n=a.size, mean=float(np.mean(a - b)), better=int((a < b).sum()), worse=int((a > b).sum())
-        )
+        mean, better, worse = float(np.mean(a - b)), int((a < b).sum()), int((a > b).sum())
+    return PairedDifference(n=a.size, mean=mean, better=better, worse=worse, best_of=best_of)
 
 
 def sign_test(better: int, worse: int, *, best_of: int = 1) -> float:

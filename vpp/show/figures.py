@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from vpp.environment import app_folder
-from vpp.show.blocks import Drawing, Table, TableDrawing
+from vpp.show.blocks import Drawing, Table
 from vpp.show.markup import CUE, aligned, badge, caption, html, is_rewritten, scrolling, term, text
 from vpp.show.words import EQUAL, NBSP, counted, cut, percent
 
@@ -21,9 +21,6 @@ class Token(NamedTuple):
 
     light: str
     dark: str
-
-    def of(self, mode: Mode) -> str:
-        return self.light if mode == "light" else self.dark
 
 
 _SHEET = (app_folder() / "assets" / "vpp.css").read_text(encoding="utf-8")
@@ -76,7 +73,7 @@ class VoteBar(Drawing):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PartsBar(TableDrawing):
+class PartsBar(Drawing):
     """Counts of rows side by side, with a legend under them."""
 
     name: str
@@ -112,7 +109,6 @@ class Curve(Drawing):
     names: Sequence[str] = ()
     """Of the lines in the key, in their order; their classes if not given."""
     dots: Sequence[tuple[float, float, str]] = ()
-    """Step, value and name."""
     low: tuple[float, str]
     high: tuple[float, str]
     """Ends of the scale, and how they read."""
@@ -171,10 +167,9 @@ class Curve(Drawing):
 
 
 def plotly_figure(curve: Curve, mode: Mode) -> "go.Figure":
-    """Draw the lines of a curve so that a pointer reads their values."""
     import plotly.graph_objects as go  # late: it takes a second
 
-    ink = {name: token.of(mode) for name, token in TOKENS.items()}
+    ink = {name: getattr(token, mode) for name, token in TOKENS.items()}
     lines = [
         go.Scatter(
             x=[step for step, _ in points],
@@ -224,12 +219,11 @@ class RowLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RowTable(TableDrawing):
+class RowTable(Drawing):
     columns: tuple[str, ...]
     """Inputs; a single one may be a text."""
     lines: tuple[RowLine, ...]
     vote: str = "vote"
-    """Head of the column with the vote, or with the mean."""
     opens: bool = True
     """Whether a row opens when it is pressed: not in a report."""
     open_row: int | None = None
