@@ -125,7 +125,7 @@ def fault_of(rule: str, dataset: Dataset) -> str | None:
             listed = ", ".join(map(shortened, dataset.classes[:10]))
             return f"it names no label: say which inputs give which of {listed}"
         return None
-    described = " ".join(text for name, text in dataset.descriptions.columns if name in dataset.inputs)
+    described = " ".join(text for name, text in dataset.descriptions.columns.items() if name in dataset.inputs)
     inputs = {*words(" ".join(dataset.inputs)), *(word for word in words(described) if len(word) > 3)}
     if not (COMPUTED & tokens or re.search(r"\d", rule) or _any_alike(tokens, inputs)):
         return "it names no column and no output: say which inputs give which output"
