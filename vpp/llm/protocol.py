@@ -232,9 +232,6 @@ def read_reply(status: int, headers: Mapping[str, str], body: bytes, sent: Mappi
         complaint = Complaint(WEB_PAGE if text.startswith("<") else short_reason(text))
         if is_fine and complaint.words == WEB_PAGE:
             raise Failure("web page", f"{NO_API}: found a web page", FIX_ADDRESS) from None
-        if is_fine and text.startswith("data:"):
-            words, fix = "it streams answers, though asked not to", "switch its streaming off"
-            raise Failure("streamed", words, fix, "server") from None
         if is_fine:
             words = f"answered something that is not complete JSON: {complaint.words or 'nothing'}"
             raise Failure("broken JSON", words, FIX_ADDRESS) from None
