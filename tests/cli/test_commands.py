@@ -25,8 +25,7 @@ from vpp.cli import Lines, main
 from vpp.cli.parser import build_parser
 from vpp.events import Event
 from vpp.findings.status import pending_words
-from vpp.runs.directory import Heartbeat, file_lock
-from vpp.runs.journal import RunReader
+from vpp.runs.directory import Heartbeat, RunReader, file_lock
 from vpp.show.words import percent
 
 Vpp = Callable[..., str]

@@ -12,8 +12,7 @@ from tests.llm.stub import refusal
 from tests.processes import PENGUINS, Desk, Model, wait_until
 from vpp.findings.baselines import PROMPTED, PromptedBaselines
 from vpp.reporting.document import report_markdown
-from vpp.runs.directory import RunDirectory, read_json
-from vpp.runs.journal import RunReader
+from vpp.runs.directory import RunDirectory, RunReader, read_json
 from vpp.trials import WITH, WITHOUT
 
 TABLE = "a,note\n4,=1+1\n7,x\n8,x\n9,x\n10,x\n"

@@ -12,8 +12,7 @@ from tests.app.screen import app_over, opened
 from tests.llm.stub import Reply, Request, chat, refusal
 from tests.processes import PENGUINS, SMALL, TARGET, Desk, Model, served_by_thread, wait_until
 from vpp.cli.system import keys, without_secrets
-from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import RunReader
+from vpp.runs.directory import RunDirectory, RunReader
 from vpp.runs.process import child_environment, is_secret, launch
 from vpp.runs.spec import Keys
 from vpp.runs.store import RunStore

@@ -19,8 +19,7 @@ from joblib import Parallel, delayed, parallel_config
 from vpp.bench.sweep import Cell, Outcome, Setting, SweepDirectory, SweepSpec, outcome_of, prepare, results_csv
 from vpp.bench.tables import tables_markdown
 from vpp.errors import EndpointError, InputError, RunError, VppError
-from vpp.runs.directory import RunDirectory, write_atomically
-from vpp.runs.journal import RunReader
+from vpp.runs.directory import RunDirectory, RunReader, write_atomically
 from vpp.runs.process import child_environment, on_signals, start_worker
 from vpp.runs.spec import EndpointSpec
 from vpp.show.words import counted, seconds

@@ -11,9 +11,8 @@ from vpp.cli.system import environment, keys
 from vpp.findings.progress import flight_words, pace, phase
 from vpp.findings.status import faults_named, retry_words, steps_done, steps_text
 from vpp.runs.asking import Background, Questions
-from vpp.runs.directory import Heartbeat, RunDirectory
+from vpp.runs.directory import Heartbeat, RunDirectory, Snapshot, read_summary
 from vpp.runs.group import start_open, wait_for
-from vpp.runs.journal import Snapshot, read_summary
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView
 

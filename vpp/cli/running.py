@@ -32,9 +32,8 @@ from vpp.llm.templates import AUTO, ROLES, TEMPLATES, Role
 from vpp.runs import preparation
 from vpp.runs.asking import CheckResult, check_servers
 from vpp.runs.budget import estimate
-from vpp.runs.directory import RunDirectory, refusal
+from vpp.runs.directory import RunDirectory, RunReader, read_view, refusal
 from vpp.runs.group import Group, begin
-from vpp.runs.journal import read_view
 from vpp.runs.process import TIMEOUT_S, endpoint_for, on_signals
 from vpp.runs.spec import EndpointSpec, RunSpec, to_json
 from vpp.runs.view import RunView
@@ -96,8 +95,7 @@ def run(options: Namespace) -> Lines:
 
 
 def continue_(options: Namespace) -> Lines:
-    from vpp.reporting.predictions import filled_rows  # a run needs neither
-    from vpp.runs.journal import RunReader
+    from vpp.reporting.predictions import filled_rows  # a run does not need it
 
     earlier = system.find_run(options.run_dir)
     table = system.read_table(options.data, options)
@@ -224,7 +222,7 @@ def work_on(directory: RunDirectory, options: Namespace) -> Lines:
 
 def _write_results(directory: RunDirectory, view: RunView) -> None:
     from vpp.findings.verdict import record_verdict
-    from vpp.reporting.document import write_all
+    from vpp.reporting.exports import write_all
 
     record_verdict(directory, view)
     try:

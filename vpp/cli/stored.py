@@ -15,20 +15,19 @@ from vpp.cli.system import environment, find_run, read_table, write_bytes
 from vpp.data.table import other_columns, read_like, unlabelled_rows
 from vpp.data.tasks import generate
 from vpp.errors import EndpointError, InputError, RunError
-from vpp.findings.asking import trial_blocks, trial_verdict
+from vpp.findings.asking import NO_SUM, trial_blocks, trial_verdict
 from vpp.findings.baselines import baselines, with_prompted
 from vpp.findings.points import reject_option
 from vpp.findings.result import result
 from vpp.findings.status import listed, pending_words, refused_rows, steps_done
 from vpp.llm.cache import ResponseCache
-from vpp.reporting.document import simple_models, write_all, write_html
-from vpp.reporting.exports import log_run, posterior_nc
+from vpp.reporting.document import simple_models
+from vpp.reporting.exports import log_run, posterior_nc, write_all, write_html
 from vpp.reporting.predictions import prediction_csv, sheet_of, sheet_rows
 from vpp.reporting.standalone import left_out_words, standalone
 from vpp.runs import store
 from vpp.runs.asking import Asking
-from vpp.runs.directory import Command, RunDirectory, State
-from vpp.runs.journal import RunReader, read_summary
+from vpp.runs.directory import Command, RunDirectory, RunReader, State, read_summary
 from vpp.runs.store import RunStore
 from vpp.show.markup import lines, one_line
 from vpp.show.words import counted, cut, integer
@@ -219,7 +218,7 @@ def sheet(options: Namespace) -> Lines:
     answers = ask(Asking(reader, sheet_rows(reader, n=options.rows)))
     write_bytes(Path(options.output), sheet_of(answers, reader))
     target = reader.dataset().target
-    yield f"{options.output}: fill in {target!r}, then: vpp continue {options.run_dir} {options.output}"
+    yield f"{options.output}: fill in {target!r}, then: vpp continue {options.run_dir} {options.output}. {NO_SUM}"
     return Ending({"run": reader.directory.id, "file": options.output, "rows": len(answers.rows), "target": target})
 
 

@@ -18,8 +18,7 @@ from vpp.llm.prompts import cut_cells
 from vpp.llm.protocol import KEY_REFUSED, NO_API, OF_PROMPT, RETRY_AFTER_LIMIT_S
 from vpp.problem import Prediction
 from vpp.runs.asking import CheckResult
-from vpp.runs.directory import Command, RunDirectory, State
-from vpp.runs.journal import JournalReader, Summary
+from vpp.runs.directory import Command, JournalReader, RunDirectory, State, Summary
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import FinishReason, RunView
 from vpp.show.blocks import Alert, Block, Mark, Note, Table
@@ -223,7 +222,6 @@ def wait_words(usage: Usage, *, now: float) -> str:
 
 
 def is_key_refused(view: RunView) -> bool:
-    """True if a run failed because its server refused the key."""
     return view.failure == "endpoint" and KEY_REFUSED in view.detail
 
 
@@ -254,7 +252,6 @@ def failure(checks: Sequence[CheckResult]) -> str:
 
 
 def check_blocks(checks: Sequence[CheckResult]) -> list[Block]:
-    """Return a table of findings for each server, and its failure."""
     blocks: list[Block] = []
     for roles, of_roles in groupby(checks, lambda one: one.roles):
         found = list(of_roles)
@@ -270,7 +267,6 @@ def check_blocks(checks: Sequence[CheckResult]) -> list[Block]:
 
 
 def verdict(checks: Sequence[CheckResult]) -> tuple[Result, str]:
-    """Say whether a run can begin."""
     for one in checks:
         if one.finding.mark == "fails":
             return "fails", f"A run cannot begin: {one.finding.name}: {one.finding.words}"
