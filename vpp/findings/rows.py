@@ -31,7 +31,6 @@ from vpp.findings.programs import ProgramReading, branch_of
 from vpp.findings.verdict import FEW_ROWS, Verdict
 from vpp.posterior.calibration import Conformal
 from vpp.posterior.metric import CHANCE
-from vpp.posterior.prediction import Value
 from vpp.problem import Prediction
 from vpp.runs.view import RunView
 from vpp.settings import Config
@@ -49,7 +48,7 @@ from vpp.show.words import (
     p_text,
     percent,
     target_text,
-    value_text,
+    value_of,
 )
 
 MOST_COLUMNS = 3
@@ -178,11 +177,6 @@ def _line(point: Point, columns: Sequence[str], decimals: int | None) -> RowLine
         truth=value_of(point.row.target, decimals),
         mark="wrong" if point.is_wrong else "I don’t know" if point.is_undecided else "",
     )
-
-
-def value_of(value: Value | None, decimals: int | None) -> str:
-    """Return an answer or a target; `no answer` for an abstention."""
-    return target_text(value, decimals) if isinstance(value, float) else value_text(value)
 
 
 def vote_of(point: Point, decimals: int | None, *, room: int = 24) -> VoteBar | str:

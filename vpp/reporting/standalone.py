@@ -22,11 +22,12 @@ from vpp.errors import InputError, RunError
 from vpp.events import Constant, Evaluated
 from vpp.findings.hypotheses import prior_words
 from vpp.findings.points import reject_option, totals
+from vpp.findings.programs import program_of
 from vpp.posterior.calibration import RejectOption
 from vpp.posterior.prediction import TIE
 from vpp.programs.columns import Argument, Columns
 from vpp.programs.sandbox import LARGEST, VALUE_LENGTH
-from vpp.programs.source import Program, ProgramFault, read_program, strict_fault
+from vpp.programs.source import Program, strict_fault
 from vpp.runs.journal import RunReader
 from vpp.runs.view import RunView, priors
 from vpp.show.markup import FORMULA, one_line
@@ -127,14 +128,9 @@ def _programs_of(reader: RunReader, view: RunView, columns: Columns) -> tuple[di
 
 def _program(reader: RunReader, identity: str, columns: Columns) -> Program | str:
     """The hypothesis as a program that may run outside the sandbox, or why there is none."""
-    translation = reader.read_answers().translations.get(identity)
-    if translation is None or translation.code is None:
-        reason = translation.reason if translation else None
+    program, reason = program_of(reader.read_answers().translations.get(identity), columns)
+    if program is None:
         return f"it has no program: {reason}" if reason else "it has no program"
-    try:
-        program = read_program(translation.code, columns.aliases, columns.texts)
-    except ProgramFault as fault:
-        return f"it has no program: {fault}"
     refusal = strict_fault(program)
     return f"its program must stay in the sandbox: {refusal}" if refusal else program
 
