@@ -25,9 +25,8 @@ from vpp.findings.comparison import (
 from vpp.findings.rows import evaluated_rows
 from vpp.findings.slices import Slices, side_by_side, slices
 from vpp.findings.status import labels
-from vpp.runs.directory import Command, RunDirectory, State
+from vpp.runs.directory import Command, RunDirectory, Snapshot, State
 from vpp.runs.group import Group, goes_on, start_open
-from vpp.runs.journal import Snapshot
 from vpp.show import markup
 from vpp.show.blocks import Note
 from vpp.show.words import counted, listed

@@ -13,7 +13,7 @@ from vpp.findings.programs import ProgramReading
 from vpp.findings.rows import Rows, Which, calibrated, evaluated_rows, headline, opened_row, row_table, trust
 from vpp.findings.slices import slice_table, slices, title, worst_words
 from vpp.findings.verdict import Verdict, run_verdict
-from vpp.runs.journal import Snapshot
+from vpp.runs.directory import Snapshot
 from vpp.show.blocks import Heading, Note
 from vpp.show.markup import html
 

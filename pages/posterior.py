@@ -13,7 +13,7 @@ from vpp.findings.rows import evaluated_rows, mistakes
 from vpp.findings.ruled_out import ruled_out, ruled_out_heading, ruled_out_lines
 from vpp.findings.step import Names, weights_curve
 from vpp.posterior.disagreement import NEAR
-from vpp.runs.journal import Snapshot
+from vpp.runs.directory import Snapshot
 from vpp.show import markup
 from vpp.show.blocks import Fold, Heading, Note, Say
 from vpp.show.words import counted, integer

@@ -13,8 +13,7 @@ from vpp.findings.step import Cards
 from vpp.llm.limits import Cap
 from vpp.runs import store
 from vpp.runs.budget import distinct_rows
-from vpp.runs.directory import Command, RunDirectory
-from vpp.runs.journal import Snapshot
+from vpp.runs.directory import Command, RunDirectory, Snapshot
 from vpp.show import markup
 from vpp.show.blocks import Metrics
 from vpp.show.words import capitalised, counted

@@ -51,8 +51,7 @@ from vpp.findings.comparison import Comparison, candidate
 from vpp.posterior.prediction import Mixture, Value
 from vpp.problem import Prediction, TextAnswer, Translation
 from vpp.runs.asking import Answers
-from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import Journal, RunReader
+from vpp.runs.directory import Journal, RunDirectory, RunReader
 from vpp.runs.spec import EndpointSpec
 from vpp.settings import Config
 

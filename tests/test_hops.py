@@ -11,15 +11,13 @@ from typing import Any, cast
 
 from tests.llm.tables import PARITY
 from tests.sampled import sampled_run
-from vpp.events import Scored, Usage
+from vpp.events import Counters, Scored, Usage
 from vpp.findings.step import Cards, Names
 from vpp.llm.learner import LearnerOptions, LlmLearner
-from vpp.llm.limits import Counters
 from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.protocol import Completion
 from vpp.llm.templates import shipped
-from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import Journal, RunReader, decode
+from vpp.runs.directory import Journal, RunDirectory, RunReader, decode
 from vpp.show.blocks import Deck
 from vpp.show.markup import html
 
@@ -62,7 +60,7 @@ def test_an_answer_becomes_a_card(tmp_path: Path) -> None:
         async def complete(self, *_: object, **__: object) -> Completion:
             way.begin()
             text = "The sum is even.\nOutput: 1"
-            return Completion(text=text, finish_reason="stop", prompt_tokens=9, completion_tokens=9)
+            return Completion(text=text, prompt_tokens=9, completion_tokens=9)
 
     prompts = LearnerPrompts(dataset=PARITY, template=shipped("learner", "paper"))
     learner = LlmLearner(cast(Any, Model()), prompts, LearnerOptions(seed=9, max_tokens=64), counters=Counters())
@@ -86,4 +84,4 @@ def test_an_answer_becomes_a_card(tmp_path: Path) -> None:
         return html([Deck(cards.at(Names(snapshot.view), step + 1))])
 
     assert way.through(deck)
-    assert len(way.files) <= 12, "\n".join(sorted(way.files))
+    assert len(way.files) <= 8, "\n".join(sorted(way.files))

@@ -34,7 +34,7 @@ from vpp.findings.points import Point, questions, reject_option, target_spread, 
 from vpp.findings.progress import nothing_yet
 from vpp.reporting.predictions import prediction_csv, sheet_rows
 from vpp.runs.asking import Answers, Asking, Background, Questions
-from vpp.runs.journal import Snapshot
+from vpp.runs.directory import Snapshot
 from vpp.runs.preparation import continue_run
 from vpp.show import markup
 from vpp.show.blocks import Heading, Note, Say

@@ -16,8 +16,7 @@ from streamlit.starlette import App
 from pages.parts import blocks, opening, person
 from vpp.errors import VppError
 from vpp.findings.status import Listed, distinguished, listed, unreadable
-from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import read_summary
+from vpp.runs.directory import RunDirectory, read_summary
 from vpp.show import markup
 
 

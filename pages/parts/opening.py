@@ -24,8 +24,7 @@ from vpp.findings.programs import ProgramReading, program_readings
 from vpp.findings.progress import health
 from vpp.findings.status import when_words
 from vpp.runs.budget import demo_pace, plan_of, time_s
-from vpp.runs.directory import RunDirectory, State
-from vpp.runs.journal import RunReader, Snapshot, read_summary
+from vpp.runs.directory import RunDirectory, RunReader, Snapshot, State, read_summary
 from vpp.runs.process import launch
 from vpp.runs.spec import RunSpec
 from vpp.runs.store import CHAINS_EXAMPLE, EXAMPLE, PAPER_EXAMPLE, REAL_EXAMPLE, TEXT_EXAMPLE, creation_time, unpack

@@ -13,7 +13,7 @@ from vpp.findings.hypotheses import deck, hypotheses_of
 from vpp.findings.programs import program_folds
 from vpp.findings.progress import asking_words, flight_words, nothing_yet
 from vpp.findings.step import Cards, Names, accuracy_curve, ess_curve, happened, phases, shown_step, step_title
-from vpp.runs.journal import Snapshot
+from vpp.runs.directory import Snapshot
 from vpp.runs.store import EXAMPLES
 from vpp.runs.view import StepView
 from vpp.show import markup

@@ -24,8 +24,7 @@ from vpp.data.dataset import Row
 from vpp.data.descriptions import Descriptions
 from vpp.findings.asking import read_trial
 from vpp.runs.asking import Asking, Background
-from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import RunReader
+from vpp.runs.directory import RunDirectory, RunReader
 
 Opened = Callable[[RunReader], AppTest]
 WITHIN_S = 60

@@ -23,8 +23,7 @@ from tests.hostile.server import REFUSED, listener
 from tests.processes import wait_until
 from vpp.reporting.document import report_html
 from vpp.reporting.predictions import predictions_csv
-from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import RunReader
+from vpp.runs.directory import RunDirectory, RunReader
 from vpp.show import markup
 from vpp.show.markup import skeletons_html
 

@@ -17,8 +17,7 @@ from tests.reporting.builders import USAGE, YES_NO, run
 from tests.sampled import VARIANTS, kept_run, write
 from vpp.events import RunFailed, RunPaused, RunResumed
 from vpp.findings.step import Cards, Names
-from vpp.runs.directory import Heartbeat, RunDirectory
-from vpp.runs.journal import Journal, RunReader
+from vpp.runs.directory import Heartbeat, Journal, RunDirectory, RunReader
 from vpp.show import markup
 from vpp.show.blocks import Deck
 

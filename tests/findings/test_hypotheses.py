@@ -31,7 +31,7 @@ from vpp.findings.hypotheses import (
 from vpp.findings.step import Cards, Names
 from vpp.posterior.disagreement import share_alike
 from vpp.posterior.weights import Floats
-from vpp.runs.journal import RunReader
+from vpp.runs.directory import RunReader
 from vpp.settings import Config
 from vpp.show.blocks import Deck
 from vpp.show.markup import html

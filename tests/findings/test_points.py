@@ -47,15 +47,26 @@ from vpp.findings.rows import (
 )
 from vpp.findings.verdict import run_verdict
 from vpp.posterior.calibration import Conformal, RejectOption
-from vpp.posterior.prediction import Value
+from vpp.posterior.prediction import Value, leader
 from vpp.reporting.document import report_markdown
 from vpp.reporting.exports import posterior_json
 from vpp.reporting.predictions import predictions_csv
-from vpp.runs.journal import RunReader
+from vpp.runs.directory import RunDirectory, RunReader
 from vpp.show.blocks import Metrics, Table
 from vpp.show.figures import PartsBar, Rivals
 from vpp.show.markup import html
 from vpp.show.words import percent
+
+
+def test_in_the_papers_setting_the_label_with_most_weight_decides_however_little_that_is() -> None:
+    reader = RunReader(RunDirectory(Path("assets/examples/example-sum-parity")))
+    snapshot, data = reader.refresh(), reader.dataset()
+    view, config = snapshot.view, snapshot.spec.config
+    found = view.evaluations["test"]
+    voted = points(found, data, reject_option(view, config, data, of=found))
+    assert all(point.decision == leader(dict(point.shares)) is not None for point in voted)
+    careful = points(found, data, reject_option(view, replace(config, abstention_cost=1 / 3), data, of=found))
+    assert sum(point.decision is None for point in careful) == 5
 
 
 def on_test(reader: RunReader) -> dict[int, Point]:

@@ -39,8 +39,7 @@ from vpp.llm.check import Finding, Mark, Role
 from vpp.reporting.document import report_markdown
 from vpp.runs.asking import CheckResult
 from vpp.runs.budget import demo_pace, plan_of, time_s
-from vpp.runs.directory import RunDirectory, State
-from vpp.runs.journal import Record, RunReader, Snapshot, read_summary
+from vpp.runs.directory import Record, RunDirectory, RunReader, Snapshot, State, read_summary
 from vpp.runs.spec import RunSpec
 from vpp.runs.store import EXAMPLES
 from vpp.runs.view import ess_of_sentences

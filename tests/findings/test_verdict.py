@@ -26,7 +26,7 @@ from vpp.findings.verdict import Verdict, beside_text, blocks, record_verdict, r
 from vpp.posterior.prediction import Value
 from vpp.problem import Prediction
 from vpp.reporting.document import report_markdown
-from vpp.runs.journal import Journal, RunReader, read_summary
+from vpp.runs.directory import Journal, RunReader, read_summary
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import RunView, StepView
 from vpp.settings import Config

@@ -32,8 +32,9 @@ from vpp.reporting import exports
 from vpp.reporting.document import report_html, report_markdown
 from vpp.reporting.exports import data_tree, log_run, posterior_json, posterior_nc, write_all, write_html
 from vpp.reporting.predictions import predictions_csv
-from vpp.runs.journal import RunReader
+from vpp.runs.directory import RunDirectory, RunReader
 from vpp.runs.spec import EndpointSpec
+from vpp.runs.view import log_evidence
 
 RIGHT, WRONG = math.log(0.95), math.log(0.05)
 
@@ -103,6 +104,19 @@ def test_each_step_has_metrics_and_the_last_step_has_those_of_the_run(tmp_path: 
     assert whole["cost"] is None
     assert whole["final_heaviest_weight"] == pytest.approx(max(inspected.LABEL_WEIGHTS))
     assert whole["final_ess"] == pytest.approx(1 / sum(w**2 for w in inspected.LABEL_WEIGHTS))
+
+
+@pytest.mark.parametrize(
+    ("example", "label"), [("example-messages", "log_evidence_exact"), ("example-titanic", "log_evidence_nominal")]
+)
+def test_the_evidence_of_given_sentences_is_logged_as_exact_and_that_of_written_ones_as_nominal(
+    example: str, label: str
+) -> None:
+    reader = RunReader(RunDirectory(ROOT / "assets" / "examples" / example))
+    snapshot = reader.refresh()
+    *_, (_, _, figures) = exports.figures_by_step(snapshot.spec, snapshot.view)
+    assert [name for name in figures if name.startswith("log_evidence")] == [label]
+    assert figures[label] == log_evidence(snapshot.view)
 
 
 def test_an_unreachable_server_gives_a_one_line_error_without_the_password_and_no_mlflow_how_to_get_it(

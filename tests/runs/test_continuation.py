@@ -24,8 +24,7 @@ from vpp.inference.plan import plan
 from vpp.library.posterior import Posterior
 from vpp.llm.prompts import seed_sentence
 from vpp.reporting.exports import data_tree, parameters
-from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import JournalReader, RunReader
+from vpp.runs.directory import JournalReader, RunDirectory, RunReader
 from vpp.runs.preparation import Preparation, continue_run, read_sentences, spec_to_continue
 from vpp.runs.spec import RunSpec
 from vpp.settings import Config

@@ -23,9 +23,8 @@ from vpp.findings.status import steps_text
 from vpp.findings.verdict import Verdict, run_verdict
 from vpp.posterior.metric import CHANCE, PairedDifference, paired_difference
 from vpp.problem import losses_of
-from vpp.runs.directory import RunDirectory
+from vpp.runs.directory import RunDirectory, RunReader, Snapshot, read_view
 from vpp.runs.group import Group
-from vpp.runs.journal import RunReader, Snapshot, read_view
 from vpp.runs.store import RunStore
 from vpp.runs.view import RunView, constant_weight
 from vpp.settings import CHAINS_OF_VML, Config

@@ -11,7 +11,7 @@ from vpp.posterior.prediction import Value
 from vpp.problem import Translation
 from vpp.programs.columns import Columns
 from vpp.programs.source import Program, ProgramFault, read_program
-from vpp.runs.journal import JournalAnswers
+from vpp.runs.directory import JournalAnswers
 from vpp.runs.view import RunView, scores_of
 from vpp.settings import Config
 from vpp.show.blocks import Code, Fold, Note, Table

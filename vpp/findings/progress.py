@@ -12,8 +12,7 @@ from vpp.findings.status import loading_words, model_name, server_sentences, ste
 from vpp.findings.step import Accuracy, Names, accuracies
 from vpp.posterior.weights import normalise
 from vpp.runs.budget import cap_words, demo_pace, ending_share, money, plan_of, seconds_left, time_s
-from vpp.runs.directory import State
-from vpp.runs.journal import Snapshot
+from vpp.runs.directory import Snapshot, State
 from vpp.runs.view import RunView, StepView, settling_of
 from vpp.settings import Config
 from vpp.show.blocks import Metric
@@ -68,7 +67,7 @@ def asking_words(snapshot: Snapshot) -> str:
     return f"{optimizer} that predict {spec.dataset['target']}, from {source}; the learner then {turns}."
 
 
-def pace(snapshot: Snapshot, *, now: float, rows: dict[str, int]) -> str:
+def pace(snapshot: Snapshot, *, now: float, rows: dict[str, int] | None = None) -> str:
     """`12 s, about 50 s to go`, on a clock that runs. now: Unix time. rows: distinct rows of each part."""
     view = snapshot.view
     if view.began_at is None or snapshot.state not in GOING_ON:

@@ -39,8 +39,7 @@ from vpp.llm.prompts import cut_cells
 from vpp.llm.protocol import SCHEMA
 from vpp.posterior.disagreement import is_uncertain
 from vpp.problem import constant_of, is_final_on_train, likelihood_of, n_pool
-from vpp.runs.directory import RunDirectory, readable_rows
-from vpp.runs.journal import JournalReader, Snapshot
+from vpp.runs.directory import JournalReader, RunDirectory, Snapshot, readable_rows
 from vpp.runs.preparation import is_structured
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView, constant_weight, ess_of_sentences, log_evidence, priors

@@ -16,8 +16,7 @@ from vpp.findings.points import SURER, Confidence, confidence, evaluated_points,
 from vpp.posterior.metric import CHANCE, PairedDifference, paired_difference
 from vpp.posterior.prediction import Value
 from vpp.problem import losses_of
-from vpp.runs.directory import RunDirectory, readable_rows
-from vpp.runs.journal import read_summary, write_summary
+from vpp.runs.directory import RunDirectory, read_summary, readable_rows, write_summary
 from vpp.runs.spec import RunSpec, adapter
 from vpp.runs.view import RunView, constant_weight, scores_of
 from vpp.settings import Config
@@ -196,7 +195,7 @@ class _Case:
 
     def difference(self, places: Sequence[int]) -> PairedDifference:
         own, theirs = ([losses[i] for i in places] for losses in (self.own, self.theirs))
-        return paired_difference(own, theirs, best_of=self.n_models, is_ranked=not self.dataset.classes)
+        return paired_difference(own, theirs, best_of=self.n_models)
 
 
 def _case(view: RunView, config: Config, dataset: Dataset, test: Evaluated, simple: Baselines) -> _Case:

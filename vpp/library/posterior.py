@@ -31,9 +31,8 @@ from vpp.reporting.exports import data_tree, log_run, write_all
 from vpp.reporting.predictions import filled_rows, sheet_of, sheet_rows
 from vpp.reporting.standalone import LeftOut, standalone
 from vpp.runs.asking import Answers, Asking, Questions, average_answers
-from vpp.runs.directory import RunDirectory
+from vpp.runs.directory import RunDirectory, RunReader, read_summary
 from vpp.runs.group import Group, begin, start_open, wait_for
-from vpp.runs.journal import RunReader, read_summary
 from vpp.runs.preparation import Preparation, continue_run, read_sentences, template_texts
 from vpp.runs.process import TIMEOUT_S, endpoint_for
 from vpp.runs.spec import EndpointSpec, RunSpec

@@ -25,8 +25,8 @@ from vpp.findings.ruled_out import ruled_out, ruled_out_table
 from vpp.findings.slices import slices, worst_by_column
 from vpp.findings.status import finish_words, rows_sentence, steps_done, withheld
 from vpp.findings.verdict import blocks, run_verdict
+from vpp.runs.directory import RunReader, Snapshot
 from vpp.runs.group import Group
-from vpp.runs.journal import RunReader, Snapshot
 from vpp.runs.spec import RunSpec
 from vpp.settings import Config
 from vpp.show.blocks import Code, Heading, Metrics, Note, Quote, Table

@@ -30,8 +30,7 @@ from vpp.llm.protocol import short_reason
 from vpp.posterior.prediction import Answer, average
 from vpp.reporting.document import report_html, report_markdown
 from vpp.reporting.predictions import predictions_csv
-from vpp.runs.directory import RunDirectory, write_atomically
-from vpp.runs.journal import RunReader, Snapshot
+from vpp.runs.directory import RunDirectory, RunReader, Snapshot, write_atomically
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView, ess_of_sentences, log_evidence, priors
 from vpp.show.markup import REPLACEMENT

@@ -23,7 +23,7 @@ from vpp.findings.rows import reason_words
 from vpp.posterior.calibration import RejectOption
 from vpp.posterior.prediction import Value
 from vpp.runs.asking import Answers
-from vpp.runs.journal import RunReader
+from vpp.runs.directory import RunReader
 from vpp.show.markup import original, safe_cell
 from vpp.show.words import shortest
 

@@ -28,7 +28,7 @@ from vpp.posterior.prediction import TIE
 from vpp.programs.columns import Argument, Columns
 from vpp.programs.sandbox import LARGEST, VALUE_LENGTH
 from vpp.programs.source import Program, strict_fault
-from vpp.runs.journal import RunReader
+from vpp.runs.directory import RunReader
 from vpp.runs.view import RunView, priors
 from vpp.show.markup import FORMULA, one_line
 from vpp.show.words import percent
