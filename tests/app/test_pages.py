@@ -30,7 +30,7 @@ from vpp.show.markup import skeletons_html
 pytestmark = pytest.mark.browser
 IN_A_REPORT = {
     "finished": "hypothesis seed label-no",
-    "continued": "meaning meaning-of-label file note target library version",
+    "continued": "meaning meaning-of-label file note target",
 }
 """Texts that the file of a report shows, by run."""
 

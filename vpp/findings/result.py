@@ -31,7 +31,15 @@ from vpp.findings.points import (
 from vpp.findings.programs import program_readings
 from vpp.findings.rows import evaluated_rows
 from vpp.findings.slices import slices, slices_result
-from vpp.findings.status import cut_cells_text, finish_words, is_key_refused, server_sentences, steps_text, withheld
+from vpp.findings.status import (
+    cut_cells_text,
+    finish_words,
+    is_key_refused,
+    server_sentences,
+    steps_text,
+    withheld,
+    withheld_sentences,
+)
 from vpp.findings.verdict import blocks, constant_words, run_verdict
 from vpp.inference.plan import ending_rounds, first_rounds, step_rounds
 from vpp.inference.tempered import why_nominal
@@ -109,6 +117,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         "resampled_at": [at.step for at in view.complete_steps if at.resampling],
         "acceptance_rate": sum(p.accepted for p in judged) / len(judged) if judged else None,
         "uncertain": {"points": uncertain, "of": len(test.rows) if test else 0},
+        "withheld": withheld(JournalReader(directory.journal).read().answers),
         "undecided": undecided_result(on_test) if on_test else None,
         "weights": list(view.weights),
         "noise": [noise(each, on_train[0], dataset) for each in on_train[1]] if dataset and on_train else None,
@@ -363,6 +372,7 @@ def summary(directory: RunDirectory, view: RunView) -> Iterator[Block]:
         yield Note(resume)
         return
     spec, dataset, usage = directory.spec(), readable_rows(directory), view.usage
+    answers = JournalReader(directory.journal).read().answers
     yield from blocks(run_verdict(directory, view))
     if dataset and (odds := odds_words(view, spec.config, dataset)):
         yield Note(odds)
@@ -374,7 +384,7 @@ def summary(directory: RunDirectory, view: RunView) -> Iterator[Block]:
             score_of = averaged_score(evaluated, dataset)
             metric = "accuracy" if dataset.classes else "mean squared error"
             yield Note(f"{name}: {metric} {score_text(score_of)}, {other_scores_text(score_of)}")
-    faults = (*_faults(usage, view), *withheld(directory), *(_cuts(dataset, spec) if dataset else ()))
+    faults = (*_faults(usage, view), *withheld_sentences(answers), *(_cuts(dataset, spec) if dataset else ()))
     yield from map(Note, (*faults, *server_sentences(usage)))
     if spec.config.is_weighing and view.population:
         yield _weight_table(view)
