@@ -73,7 +73,10 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
     uncertain = None  # test points without a unanimous vote (Section 5.3); numbers hardly ever agree to the digit
     if test and test.metric == "accuracy":
         uncertain = sum(is_uncertain(votes, test.weights) for votes in zip(*test.predictions, strict=True))
-    ending = run_verdict(directory, view)
+    ending, answers, programs = run_verdict(directory, view), JournalReader(directory.journal).read().answers, None
+    if dataset and spec.config.has_programs:
+        readings = program_readings(view, answers, dataset)
+        programs = [{"hypothesis": hypothesis, **each.as_json()} for hypothesis, each in readings.items()]
     found = {
         "run": directory.id,
         "verdict": str(ending) if ending else None,
@@ -117,7 +120,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         "resampled_at": [at.step for at in view.complete_steps if at.resampling],
         "acceptance_rate": sum(p.accepted for p in judged) / len(judged) if judged else None,
         "uncertain": {"points": uncertain, "of": len(test.rows) if test else 0},
-        "withheld": withheld(JournalReader(directory.journal).read().answers),
+        "withheld": withheld(answers),
         "undecided": undecided_result(on_test) if on_test else None,
         "weights": list(view.weights),
         "noise": [noise(each, on_train[0], dataset) for each in on_train[1]] if dataset and on_train else None,
@@ -126,16 +129,11 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         "slices": slices_result(slices(rows)) if rows else None,
         "individual": {"test": _metrics_by_slot(test, dataset), "train": _metrics_by_slot(train, dataset)},
         "reading": spec.config.reading,
-        "programs": _programs(directory, view, dataset) if dataset and spec.config.has_programs else None,
+        "programs": programs,
         **(sentence_weights(spec, view) if spec.config.is_weighing else {}),
     }
     # JSON has no infinity: infinite and undefined numbers are strings.
     return cast(dict[str, Any], from_json(to_json(found, inf_nan_mode="strings")))
-
-
-def _programs(directory: RunDirectory, view: RunView, dataset: Dataset) -> list[dict[str, Any]]:
-    readings = program_readings(view, JournalReader(directory.journal).read().answers, dataset)
-    return [{"hypothesis": hypothesis, **each.as_json()} for hypothesis, each in readings.items()]
 
 
 def _metrics_by_slot(evaluated: Evaluated | None, dataset: Dataset | None) -> list[float] | None:
