@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from tests.demo.asking import BINARY, REGRESSION, reply
 from tests.demo.test_reading import CATEGORIES, CIRCLES, CONDITIONS, EVEN_SUM, FLOWER, FORMULAS, HAS_ZERO
 from tests.demo.test_round_trip import RANDOM, SEEDS, table, written
-from vpp.demo.learner import answer, write_program
 from vpp.demo.optimizer import Batch
-from vpp.demo.prompt import LearnerQuestion, ProgramQuestion, read_prompt
 from vpp.demo.rules import Row, Rule, Value, read_row
+from vpp.demo.server import LearnerQuestion, ProgramQuestion, apply_rule, read_prompt, write_program
 
 LABELS = ("0", "1")
 WORDS = {float: "number", str: "text", tuple: "a list of whole numbers"}
@@ -99,7 +98,7 @@ def test_every_wording_that_is_read_becomes_a_program(pool, rule: str, table, la
     assert "def predict(" in code, code
     task = BINARY if labels else REGRESSION
     for text, value in zip(lines, answers(pool, code, rows), strict=True):
-        wanted = answer(LearnerQuestion(f"{task} {rule}", text, labels)).output
+        wanted = apply_rule(LearnerQuestion(f"{task} {rule}", text, labels)).output
         assert shortened(value) == (wanted if labels else float(wanted)), (code, text)
 
 

@@ -10,10 +10,9 @@ from numpy.random import Generator
 
 from tests.demo.asking import BINARY, REGRESSION
 from vpp.demo import optimizer
-from vpp.demo.optimizer import Batch
-from vpp.demo.prompt import Column, PriorQuestion
+from vpp.demo.optimizer import Batch, PriorQuestion
 from vpp.demo.reading import read_rule
-from vpp.demo.rules import WORDS_OF_RULES, Row, Rule, Value
+from vpp.demo.rules import WORDS_OF_RULES, Column, Row, Rule, Value
 
 ODD_NAMES = [
     "a", "b", "c", "d", "x", "y", "x1", "x_2", "e5", "s", "I", "1", "0", "2019", "-", "(a)", "a+b", "if", "is",

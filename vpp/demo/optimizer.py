@@ -7,20 +7,53 @@ import hashlib
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
 from vpp.demo import rules
-from vpp.demo.prompt import Column, OptimizerQuestion, PriorQuestion
 from vpp.demo.reading import read_rule
-from vpp.demo.rules import ABSENT, AND, COUNT, IS, ONE_OF, OR, Case, Part, Row, Rule, choice, node, number, total
+from vpp.demo.rules import (
+    ABSENT,
+    AND,
+    COUNT,
+    IS,
+    ONE_OF,
+    OR,
+    Case,
+    Column,
+    Part,
+    Row,
+    Rule,
+    choice,
+    node,
+    number,
+    total,
+)
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 T = TypeVar("T")
+
+
+class PriorQuestion(NamedTuple):
+    """Write a rule without any row. rule: sentences at the beginning of every rule. columns: (name, kind)."""
+
+    rule: str
+    columns: tuple[tuple[str, str], ...]
+    labels: tuple[str, ...]
+
+
+class OptimizerQuestion(NamedTuple):
+    """Improve a rule on a batch. Draws follow from all fields."""
+
+    rule: str
+    inputs: tuple[str, ...]
+    targets: tuple[str, ...]
+    labels: tuple[str, ...]
+
 
 # --- batches -------------------------------------------------------------------------------------------------
 

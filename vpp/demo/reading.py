@@ -11,8 +11,7 @@ from itertools import product
 from typing import NamedTuple
 
 from vpp.demo import rules
-from vpp.demo.prompt import Column
-from vpp.demo.rules import AND, IS, NOT, OR, PHRASES, Case, Part, Rule, node, number
+from vpp.demo.rules import AND, IS, NOT, OR, PHRASES, Case, Column, Part, Rule, node, number
 
 LONGEST_TEXT, _MOST_WORDS, _MOST_READ = 4_000, 120, 4_000
 """Characters of a rule that are read; the rest is ignored. Words of a sentence that is read, and parts tried in it."""

@@ -12,14 +12,27 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from vpp.demo.prompt import Column, Kind
-
+Kind = Literal["number", "numbers", "text", "unknown"]
+"""What the cells of a column hold: `numbers` is a list of numbers, `unknown` stands for a column without any."""
 Value = float | str | tuple[float, ...] | None
 """A number, a text, a sequence of numbers, or None for a missing cell."""
 Row = dict[str, Value]
 """Cells by column name."""
+
+
+class Column(NamedTuple):
+    """A column as an argument of a program."""
+
+    alias: str
+    name: str
+    """As rules call it."""
+    kind: Kind
+    values: tuple[str, ...]
+    """All texts, if they are stated."""
+    may_miss: bool
+
 
 # --- cells ---------------------------------------------------------------------------------------------------
 
@@ -372,7 +385,7 @@ class Rule(NamedTuple):
         names = ", ".join(column.alias for column in self.columns if column.alias in words)
         return f"{'import math' + 3 * chr(10) if 'math' in words else ''}def predict({names}):\n{body}"
 
-    def answer(self, row: Row) -> Value:
+    def answer(self, row: Row) -> float | str | None:
         """Return a label or a number; None if the rule leaves it open or the number cannot be computed."""
         try:
             outcome = next((outcome for condition, outcome in self.cases if not condition or condition.of(row)), None)
