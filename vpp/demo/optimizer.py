@@ -15,23 +15,7 @@ from numpy.typing import NDArray
 
 from vpp.demo import rules
 from vpp.demo.reading import read_rule
-from vpp.demo.rules import (
-    ABSENT,
-    AND,
-    COUNT,
-    IS,
-    ONE_OF,
-    OR,
-    Case,
-    Column,
-    Part,
-    Row,
-    Rule,
-    choice,
-    node,
-    number,
-    total,
-)
+from vpp.demo.rules import ABSENT, AND, COUNT, IS, ONE_OF, OR, Case, Column, Part, Row, Rule, node, number, total
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -149,7 +133,7 @@ def _check(batch: Batch, term: Part, inside: Mask, among: Mask, rng: Generator) 
     kinds = sorted({one for one in cells[among] if isinstance(one, str)})
     chosen = [kind for kind in kinds if (cells[among & inside] == kind).sum() > (cells[among & ~inside] == kind).sum()]
     is_repeated = len(kinds) < among.sum()
-    return node(ONE_OF, term, choice(*chosen)) if is_repeated and 0 < len(chosen) < len(kinds) else None
+    return node(ONE_OF, term, rules.choice(*chosen)) if is_repeated and 0 < len(chosen) < len(kinds) else None
 
 
 def _condition(form: str, batch: Batch, inside: Mask, among: Mask, rng: Generator) -> Part | None:
@@ -438,7 +422,7 @@ def _guess(question: PriorQuestion, rng: Generator) -> Rule:
     labels = [question.labels[int(at)] for at in rng.permutation(len(question.labels))]
     if labels and rng.random() < len(texts) / len(question.columns):
         cell = rules.cell(Column("c0", _pick(texts, rng), "text", (), False))
-        letter = node("{T} contains the text {W}", cell, choice(_pick(_LETTERS, rng)))
+        letter = node("{T} contains the text {W}", cell, rules.choice(_pick(_LETTERS, rng)))
         return Rule((cell.value,), (Case(letter, rules.label(labels[0])), Case(None, rules.label(labels[-1]))))
     # All columns hold digits, or numbers about zero.
     scale = _pick(_SCALES, rng) if rng.random() < 0.4 else None

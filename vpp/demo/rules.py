@@ -68,16 +68,18 @@ def read_row(text: str) -> Row:
     return {name: cell for name, cell in cells.items() if name}
 
 
+_KINDS: dict[type, Kind] = {str: "text", tuple: "numbers", float: "number"}
+
+
 def columns_of(rows: Sequence[Row]) -> tuple[Column, ...]:
     """Return the columns that the rows have, as arguments of a program."""
-    return tuple(_column(f"c{at}", name, [row.get(name) for row in rows]) for at, name in enumerate(rows[0]))
-
-
-def _column(alias: str, name: str, cells: Sequence[Value]) -> Column:
-    kinds: list[tuple[type, Kind]] = [(str, "text"), (tuple, "numbers"), (float, "number"), (object, "unknown")]
-    kind = next(kind for of, kind in kinds if of is object or any(isinstance(cell, of) for cell in cells))
-    texts = sorted({cell for cell in cells if isinstance(cell, str)})
-    return Column(alias, name, kind, tuple(texts), None in cells)
+    columns = list[Column]()
+    for at, name in enumerate(rows[0]):
+        cells = [row.get(name) for row in rows]
+        kind = next((kind for of, kind in _KINDS.items() if of in map(type, cells)), "unknown")
+        texts = sorted({cell for cell in cells if isinstance(cell, str)})
+        columns.append(Column(f"c{at}", name, kind, tuple(texts), None in cells))
+    return tuple(columns)
 
 
 # --- phrases -------------------------------------------------------------------------------------------------
@@ -100,7 +102,7 @@ PLACES = {"first": 0, "second": 1, "third": 2, "fourth": 3, "fifth": 4, "last": 
 IS, NOT, AND, OR, ABSENT = "{V} is {K}", "not ({C})", "{C} and {C}", "{C} or {C}", "{X} is missing"
 COUNT = "the number of {N} among {L}"
 DISTANCE = "the distance from ({V}, {V}) to the point ({V}, {V})"
-ONE_OF, POWER, NEGATIVE = "{A} is {W}", "{V}^{D}", "-{V}"
+ONE_OF, POWER, NEGATIVE = "{X} is {W}", "{V}^{D}", "-{V}"
 PHRASES = {
     "{V} + {V}": Phrase("V", "{0} + {1}", operator.add, 4), "{V} - {V}": Phrase("V", "{0} - {1}", operator.sub, 4),
     "{V} * {V}": Phrase("V", "{0} * {1}", operator.mul, 3), "{V} / {V}": Phrase("V", "{0} / {1}", operator.truediv, 3),
@@ -134,7 +136,7 @@ PHRASES = {
     "equal to {V}": Phrase("K", "{it} == {0}", operator.eq),
     IS: Phrase("C", "{1}", lambda it, check: check(it), 5),
     ABSENT: Phrase("C", "{0} is None", lambda it: it is None, 5),
-    ONE_OF: Phrase("C", "", lambda it, some: _key(it) in map(_key, some), 5),
+    ONE_OF: Phrase("C", "{0}", lambda it, some: _key(it) in map(_key, some), 5),
     "{T} contains the text {W}":
         Phrase("C", "{1} in {0}.casefold()", lambda it, some: _key(some[0]) in it.casefold(), 5),
     "{L} are in ascending order":
@@ -146,7 +148,7 @@ PHRASES = {
     "{L} have equal neighbours":
         Phrase("C", "any({0}[x_] == {0}[x_ + 1] for x_ in range(len({0}) - 1))",
                lambda some: any(x == y for x, y in pairwise(some)), 5),
-    NOT: Phrase("C", "not ({0})", operator.not_, 5),
+    NOT: Phrase("C", "not ({0})", operator.not_),
     AND: Phrase("C", "and", lambda *some: all(some), 7), OR: Phrase("C", "or", lambda *some: any(some), 7),
 }  # fmt: skip
 """All phrases; the key of each is its format in English."""
@@ -155,14 +157,6 @@ _CLAUSES = "if when then output answer predict return say otherwise else always 
 WORDS_OF_RULES = frozenset(re.findall("[a-z]+", f"{_CLAUSES} {' '.join(PHRASES)}"))
 _JOINTS = frozenset(re.findall(r"\w+", "a an and are if is not of or otherwise output than the to"))
 _NAME = re.compile(r"[A-Za-z]\w*(?: \w+)*(?: \([^().\n\"]*\))?")
-
-
-def denial(words: str) -> str:
-    """Return the format of the opposite condition; empty for `not`, `and` and `or`, which have none."""
-    if words in (NOT, AND, OR):
-        return ""
-    words = re.sub(" (is|are) ", r" \1 not ", words).replace("have", "do not have")
-    return words.replace("contains", "does not contain")
 
 
 def _key(value: str | float) -> str:
@@ -271,42 +265,39 @@ def items(columns: Sequence[Column], names: Sequence[str] = (), start: int = 0, 
 
 
 def node(words: str, *parts: Part | float) -> Part:
-    """Make a part of a phrase and its parts."""
+    """Make a part of a phrase and its parts, of which AND and OR have any number."""
     phrase, some = PHRASES[words], tuple(one if isinstance(one, Part) else number(one) for one in parts)
     needs = tuple(dict.fromkeys(need for one in some for need in one.needs))
-    if words == NOT:
-        opposite = denial(some[0].phrase)
-        text = _sentence(opposite, some[0].parts) if opposite else f"not ({some[0].words})"
-        return Part("C", text, f"not ({some[0].test})", (), phrase.binds, None, words, some)
-    if words == ONE_OF:
-        code = _membership(*some)
-        needs = () if some[0].kind == "X" and some[0].value.values else needs
-    else:
-        # A check is about the number before it; in a number of numbers, about each of them.
-        it = "x_" if words == COUNT else "{it}"
-        if words == IS:
-            it = f"({some[0].code})" if some[0].binds > 3 else some[0].code
-        codes = [one.code.replace("{it}", it) for one in some]
-        code = phrase.code.format(*_in_brackets(phrase, codes, some), it="{it}")
-    needs = () if words == ABSENT else needs
-    return Part(phrase.gives, _sentence(words, some), code, needs, phrase.binds, None, words, some)
+    text, code, codes = SLOT.sub("{}", words), phrase.code, [one.code for one in some]
+    if words == COUNT:
+        codes[0] = codes[0].replace("{it}", "x_")
+    elif words == IS:
+        codes[1] = codes[1].replace("{it}", f"({codes[0]})" if some[0].binds > 3 else codes[0])
+    elif words == ONE_OF:
+        codes = [_membership(some[0].value, some[1].value)]
+    elif words == NOT:
+        codes = [some[0].test]
+    elif words == OR:
+        codes = [f"({one.test})" if one.needs else one.code for one in some]
+    if words in (NOT, OR, ABSENT) or (words == ONE_OF and some[0].value.values):
+        needs = ()
+    if words in (AND, OR):
+        text = code = f" {code} ".join(["{}"] * len(some))
+    text = text.format(*_in_brackets(phrase, [one.words for one in some], some)).replace(" among the numbers", "")
+    code = code.format(*_in_brackets(phrase, codes, some), it="{it}")
+    return Part(phrase.gives, text, code, needs, phrase.binds, None, words, some)
 
 
-def _membership(it: Part, some: Part) -> str:
+def _membership(cell: Column, options: Sequence[str | float]) -> str:
     """Return a test in Python. Texts are compared as their column states them, or in any case."""
-    keys, code = list(map(_key, some.value)), f"({it.code})" if it.binds > 3 else it.code
+    keys, code = list(map(_key, options)), cell.alias
     texts = [say_number(one) for one in map(read_number, keys) if one is not None]
-    if it.kind == "X" and it.value.kind == "text":
-        texts = [quoted(one) for one in it.value.values or keys if one.casefold() in keys]
-        code = it.code if it.value.values else f"{it.code}.casefold()"
+    if cell.kind == "text":
+        texts = [quoted(one) for one in cell.values or keys if one.casefold() in keys]
+        code = cell.alias if cell.values else f"{cell.alias}.casefold()"
     if len(texts) == 1:
         return f"{code} == {texts[0]}"
     return f"{code} in ({', '.join(texts)})" if texts else "False"
-
-
-def _sentence(words: str, parts: Sequence[Part]) -> str:
-    texts = _in_brackets(PHRASES.get(words, PHRASES[IS]), [one.words for one in parts], parts)
-    return SLOT.sub("{}", words).format(*texts).replace(" among the numbers", "")
 
 
 def _in_brackets(phrase: Phrase, texts: Sequence[str], parts: Sequence[Part]) -> list[str]:
@@ -317,15 +308,8 @@ def _in_brackets(phrase: Phrase, texts: Sequence[str], parts: Sequence[Part]) ->
 
 def joined(word: str, parts: Sequence[Part]) -> Part:
     """Join conditions by AND or OR."""
-    some = tuple(dict.fromkeys(one for part in parts for one in (part.parts if part.phrase == word else (part,))))
-    if len(some) == 1:
-        return some[0]
-    phrase, needs = PHRASES[word], tuple(dict.fromkeys(need for one in some for need in one.needs if word == AND))
-    codes = [one.code if word == AND or not one.needs else f"({one.test})" for one in some]
-    words, code = (
-        f" {phrase.code} ".join(_in_brackets(phrase, each, some)) for each in ([one.words for one in some], codes)
-    )
-    return Part("C", words, code, needs, phrase.binds, None, word, some)
+    some = dict.fromkeys(one for part in parts for one in (part.parts if part.phrase == word else (part,)))
+    return node(word, *some) if len(some) > 1 else next(iter(some))
 
 
 def leaves(condition: Part) -> list[Part]:

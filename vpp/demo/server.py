@@ -55,7 +55,7 @@ Question = LearnerQuestion | OptimizerQuestion | PriorQuestion | ProgramQuestion
 
 _SECTION = re.compile(r"^([A-Z][\w ]+):\n<<<\n(.*?)\n?^>>>$", re.MULTILINE | re.DOTALL)
 _BLOCK = re.compile(r"(?ms)^\[(\d+)\]\s(.*?)(?=^\[\d+\]\s|\Z)")
-_LABEL, _LETTERED_LABEL = re.compile(r"(?m)^- (.+)$"), re.compile(r"(?m)^- [A-Z] = (.+)$")
+_LABEL = re.compile(r"(?m)^- (.+)$")
 _LETTER_FORM, _JSON_FORM = "\nAnswer with the letter of the label and nothing else.\n", '\n{"explanation"'
 _PROGRAM = re.compile(r"(?m)^Columns:\n((?:.+\n)+)Output: (?:one of:? (.+)|a number.*)\nRule: ((?s:.+))\Z")
 _COLUMN = re.compile(
@@ -84,7 +84,7 @@ def read_prompt(text: str) -> Question | None:
             some, wanted = (tuple(each[key].strip() for key in keys) for each in (rows, targets))
             return OptimizerQuestion(rule, some, wanted, labels) if keys else None
         case {"Rule": rule, "Input": cells} if _LETTER_FORM in form:
-            return LearnerQuestion(rule, cells, tuple(_LETTERED_LABEL.findall(form)), "letter")
+            return LearnerQuestion(rule, cells, tuple(label.partition(" = ")[2] for label in labels), "letter")
         case {"Rule": rule, "Input": cells}:
             return LearnerQuestion(rule, cells, labels, "json" if _JSON_FORM in form else "text")
     return None
@@ -108,21 +108,24 @@ SURE = 0.98
 class Answer(NamedTuple):
     explanation: str
     output: str
-    is_guess: bool = False
-    """True if the rule gives nothing for the input."""
+    shares: dict[str, float]
+    """Probability of each label; equal ones for a guess."""
 
 
 def apply_rule(question: LearnerQuestion) -> Answer:
     """Apply the rule to the input; make a constant guess, and say so, if the rule cannot be applied."""
-    row = rules.read_row(question.input)
-    rule, _, unread = read_rule(question.rule, rules.columns_of([row]), question.labels)
+    row, labels = rules.read_row(question.input), question.labels
+    rule, _, unread = read_rule(question.rule, rules.columns_of([row]), labels)
     value = rule.answer(row) if rule else None
     why = _explanation(rule, row, value) if rule else "The rule says nothing that I can read."
     why += " Part of the rule I could not read." if rule and unread else ""
-    if value is not None:
-        return Answer(why, value if isinstance(value, str) else rules.say_number(float(f"{value:.10g}")))
-    output = question.labels[0] if question.labels else "0"
-    return Answer(f"{why.removesuffix('.')}, so {output} is only a guess.", output, is_guess=True)
+    if value is None:
+        output = labels[0] if labels else "0"
+        why = f"{why.removesuffix('.')}, so {output} is only a guess."
+        return Answer(why, output, {label: 1 / len(labels) for label in labels})
+    output = value if isinstance(value, str) else rules.say_number(float(f"{value:.10g}"))
+    others = max(1, len(labels) - 1)
+    return Answer(why, output, {label: SURE if label == output else (1 - SURE) / others for label in labels})
 
 
 def _explanation(rule: Rule, row: Row, value: float | str | None) -> str:
@@ -130,8 +133,10 @@ def _explanation(rule: Rule, row: Row, value: float | str | None) -> str:
     if value is None:
         return "The rule gives nothing for this input."
     conditions = [case.condition for case in rule.cases if case.condition]
-    deciding = [condition for condition in conditions if condition.of(row)][:1]
-    terms = dict.fromkeys(one.parts[0] for each in deciding or conditions for one in rules.leaves(each))
+    deciding = next((condition for condition in conditions if condition.of(row)), None)
+    terms = dict.fromkeys(
+        one.parts[0] for each in ([deciding] if deciding else conditions) for one in rules.leaves(each)
+    )
     facts = ", ".join([f"{term.words} = {_say(term.of(row))}" for term in terms][:4])
     return f"Here {facts}, so the rule gives {_say(value)}." if facts else f"The rule gives {_say(value)}."
 
@@ -142,18 +147,10 @@ def _say(value: Value) -> str:
     return rules.say_number(float(f"{value:.6g}")) if isinstance(value, int | float) else str(value or "missing")[:80]
 
 
-def letter_shares(question: LearnerQuestion) -> dict[str, float]:
-    """Return the probability of each label's letter: nearly 1 for what the rule gives, equal ones for a guess."""
-    reply, n = apply_rule(question), len(question.labels)
-    sure, others = (1 / n, 1 / n) if reply.is_guess or n == 1 else (SURE, (1 - SURE) / (n - 1))
-    pairs = zip(ascii_uppercase, question.labels, strict=False)
-    return {letter: sure if label == reply.output else others for letter, label in pairs}
-
-
 def apply_in_style(question: LearnerQuestion) -> str:
-    if question.style == "letter":
-        return max((shares := letter_shares(question)), key=lambda letter: shares[letter])
     reply = apply_rule(question)
+    if question.style == "letter":
+        return ascii_uppercase[question.labels.index(reply.output)]
     if question.style == "json":
         return json.dumps({"explanation": reply.explanation, "output": reply.output}, ensure_ascii=False)
     return f"Explanation: {reply.explanation}\nOutput: {reply.output}"
@@ -233,8 +230,9 @@ def _logprobs(request: ChatRequest) -> dict[str, Any] | None:
     question = request.question if request.logprobs and request.top_logprobs else None
     if not isinstance(question, LearnerQuestion) or question.style != "letter":
         return None
-    shares = sorted(letter_shares(question).items(), key=lambda each: -each[1])
-    listed = [{"token": letter, "logprob": math.log(share), "bytes": None} for letter, share in shares]
+    shares = zip(ascii_uppercase, apply_rule(question).shares.values(), strict=False)
+    letters = [{"token": letter, "logprob": math.log(share), "bytes": None} for letter, share in shares]
+    listed = sorted(letters, key=lambda letter: -letter["logprob"])
     return {"content": [{**listed[0], "top_logprobs": listed[: request.top_logprobs]}]}
 
 
