@@ -3,16 +3,16 @@
 import pytest
 
 from tests.demo.asking import BINARY, learner_prompt, optimizer_prompt, reply
-from vpp.demo.server import LearnerQuestion, apply_in_style, read_prompt
+from vpp.demo.server import LearnerQuestion, read_prompt
 from vpp.llm.answers import parse_label
 
 ROW = "a: 3\nb: 4\nc: 0\nd: 7"
 
 
 def say(hypothesis: str, row: str = ROW, labels: tuple[str, ...] = ("0", "1")) -> str:
-    question = read_prompt(learner_prompt(hypothesis, row, labels))
-    assert question == LearnerQuestion(hypothesis, row, labels)
-    return apply_in_style(question)
+    prompt = learner_prompt(hypothesis, row, labels)
+    assert read_prompt(prompt) == LearnerQuestion(hypothesis, row, labels)
+    return reply(prompt)
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ ODD_ROWS = ("", "no colon at all", ":", "a:", ": 3", "a: b: c", "a: 1e999", "a: 
 def test_no_input_breaks_the_learner() -> None:
     for row in ODD_ROWS:
         for rule in ("Output 1 if the sum of the integers is even, and 0 otherwise.", "Output 1 if a > 3."):
-            text = apply_in_style(LearnerQuestion(f"{BINARY} {rule}", row, ("0", "1")))
+            text = reply(learner_prompt(f"{BINARY} {rule}", row, ("0", "1")))
             parsed = parse_label(text, ("0", "1"))
             assert parsed.value in ("0", "1"), row[:40]
             assert parsed.explanation, row[:40]

@@ -16,7 +16,7 @@ from vpp.demo.rules import Row, Rule, Value, read_row
 from vpp.demo.server import LearnerQuestion, ProgramQuestion, apply_rule, read_prompt, write_program
 
 LABELS = ("0", "1")
-WORDS = {float: "number", str: "text", tuple: "a list of whole numbers"}
+WORDS = {float: "number", str: "text", list: "a list of whole numbers"}
 
 
 @pytest.fixture(scope="module")
@@ -41,8 +41,7 @@ def answers(pool: pydantic_monty.Monty, code: str, rows: Sequence[Row]) -> list[
     """Run the program on the cells that it takes."""
     names = code.partition("predict(")[2].partition(")")[0]
     at = [int(name[1:]) for name in names.split(", ") if name]
-    every = [[list(cell) if isinstance(cell, tuple) else cell for cell in row.values()] for row in rows]
-    cells = [[row[one] for one in at] for row in every]
+    cells = [[list(row.values())[one] for one in at] for row in rows]
     with pool.checkout() as session:
         return list(session.feed_run(f"{code}\n[predict(*row) for row in ROWS]", inputs={"ROWS": cells}))
 

@@ -105,7 +105,7 @@ FORMULAS = {
     "Output 2 * sin(x - 1.5) + 2.5.": 2.5,
     "Always predict 5.2.": 5.2,
     "Output x / 3 - 0.5.": 0.0,
-    "Output -(x + 1)^2.": -6.25,
+    "Output -x^2.": -2.25,
     "Output 2e-3.": 0.002,
 }
 
@@ -184,7 +184,8 @@ HOSTILE = [
     "the sum of " * 2_000, "2^" * 9_000 + "2", "x + " * 5_000 + "x", "output x + " + "x * " * 4_900 + "x",
     "if not " * 3_000 + "x > 3, output 1", "1 " * 10_000, "a" * 20_000, "otherwise, " * 1_800, "-" * 9_999 + "x",
     "Output 1 if " + "x > 3 and " * 1_900 + "x > 2, else 0", "if x > 3 then " * 1_500, "sin(" * 5_000 + "x",
-    "1,000" * 4_000, "\\" * 20_000, "\n" * 20_000, "9" * 20_000, "the distance from the origin " * 700,
+    "Output 9^999999999 * x", "1,000" * 4_000,
+    "\\" * 20_000, "\n" * 20_000, "9" * 20_000, "the distance from the origin " * 700,
     "output 1 if x is " + "a or " * 3_900 + "b", "Multiply x by 2" + " and add 1" * 1_900,
 ]  # fmt: skip
 
@@ -202,7 +203,7 @@ def test_hostile_texts_are_read_or_refused_quickly() -> None:
 CELLS = {
     "1234.50 €": 1234.5, "-3 °C": -3.0, "45 %": 45.0, "12 km/h": 12.0, "5 US$": 5.0, "−5": -5.0, "1e5": 1e5, "0": 0.0,
     "00123": "00123", "5 rooms and a bath": "5 rooms and a bath", "31.01.2024": "31.01.2024", "missing": None,
-    "3 4 0 7": (3.0, 4.0, 0.0, 7.0),
+    "3 4 0 7": [3.0, 4.0, 0.0, 7.0],
 }  # fmt: skip
 
 

@@ -47,7 +47,7 @@ def cells(kind: int, texts: list[str], rng: Generator) -> Value:
 def table(names: list[str], texts: list[str], *, digits: bool, rng: Generator) -> tuple[Row, ...]:
     """Rows of digits, those of one column as a sequence in its cell; or columns of any kind."""
     if digits and len(names) == 1:
-        return tuple({names[0]: tuple(map(float, rng.integers(10, size=5)))} for _ in range(20))
+        return tuple({names[0]: list(map(float, rng.integers(10, size=5)))} for _ in range(20))
     kinds = [0 if digits else int(rng.integers(3)) for _ in names]
     return tuple({name: cells(kind, texts, rng) for name, kind in zip(names, kinds, strict=True)} for _ in range(20))
 

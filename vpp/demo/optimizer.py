@@ -158,19 +158,18 @@ def _condition(form: str, batch: Batch, inside: Mask, among: Mask, rng: Generato
 
 
 _ARRANGEMENTS, _QUANTITIES = (
-    [words for words, phrase in rules.PHRASES.items() if phrase.gives == kind and rules.SLOT.findall(words) == ["L"]]
-    for kind in "CV"
+    [words for words in rules.PHRASES[kind] if rules.SLOT.findall(words) == ["L"]] for kind in "CV"
 )
 
 
 def _property(batch: Batch, inside: Mask, among: Mask, rng: Generator) -> Part | None:
     """Draw a property of sequences from the table: an arrangement, or a bound on a quantity or its remainder."""
-    whole, rows = batch.whole, [batch.whole.of(row) for row in batch.rows]
+    whole, rows = batch.whole, [batch.whole.of(batch.constant.cells(row)) for row in batch.rows]
     if rng.random() < 0.25 or not all(rows):
         return node(_pick(_ARRANGEMENTS, rng), whole)
     one, cells = _pick(sorted({one for row in rows for one in row}), rng), batch.numeric
     two = [cells[at] for at in sorted(rng.permutation(len(cells))[:2])]
-    part = rules.items(batch.columns, [cell.value.name for cell in two], stop=0 if two else 2)
+    part = rules.items(batch.columns, two) if two else rules.items(batch.columns, (), "first", 2)
     counted = [node("{D}s", one), node("even numbers"), node("numbers that are {K}", node("greater than {V}", one))]
     sums = [node("the sum of {L}", some) for some in (whole, part, part)]
     counts = [node(COUNT, _pick(counted, rng), whole) for _ in range(2)]
@@ -429,7 +428,7 @@ def _guess(question: PriorQuestion, rng: Generator) -> Rule:
 
     def cell_of(kind: str) -> rules.Value:
         if kind == "sequence":
-            return tuple(map(float, rng.integers(10, size=_SEQUENCE_LENGTH)))
+            return list(map(float, rng.integers(10, size=_SEQUENCE_LENGTH)))
         return float(rng.integers(10)) if scale is None else _rounded(scale * float(rng.normal()), 2)
 
     kinds = [(name, kind) for name, kind in question.columns if name not in texts]

@@ -29,7 +29,7 @@ def _wordings(*pairs: tuple[str, str]) -> list[tuple[re.Pattern[str], str]]:
 
 
 _CLAUSES = _wordings(
-    ("when", "if"), ("else", "otherwise"), ("the|class|always|then", ""),
+    ("when", "if"), ("else", "otherwise"), ("the|always|then|class(?= label)", ""),
     ("(?:label|answer|output) is|output|predict|answer|return|say", "→"),
     (r"(?:, )?(?:and|or) (?:→ )?(\S+) otherwise$", r"otherwise \1"),
 )  # fmt: skip
@@ -52,7 +52,7 @@ def _spelled(text: str, wordings: list[tuple[re.Pattern[str], str]] = _SPELLINGS
 
 def _formats(kind: str) -> Iterator[tuple[re.Pattern[str], str]]:
     """Yield (expression made from a phrase's format, the format)."""
-    for words in (words for words, phrase in PHRASES.items() if phrase.gives == kind and words not in (AND, OR, NOT)):
+    for words in (words for words in PHRASES[kind] if words not in (AND, OR, NOT)):
         text = re.sub(r"\((\{\w\}(?:, \{\w\})?)\)|(\})s", r"\1\2", words)
         text = re.escape(_spelled(" ".join(re.findall(r"\{\w\}|\w+|[^\w\s]", text))))
         text = re.sub(r"\\\{\w\\\}", "(.+)", text)
@@ -238,6 +238,7 @@ class _Reader:
         if text in ("number", ""):
             return rules.items(self._columns)
         if match := re.fullmatch(r"(first|last) ([1-9]\d?) number", text):
-            return rules.items(self._columns, (), *((0, int(match[2])) if match[1] == "first" else (-int(match[2]), 0)))
-        cells = [self._read("X", one) for one in re.split(r"(?: ,)? (?:and|or) | , ", text)]
-        return rules.items(self._columns, [one.value.name for one in cells if one]) if all(cells) else None
+            return rules.items(self._columns, (), match[1], int(match[2]))
+        words = re.split(r"(?: ,)? (?:and|or) | , ", text)
+        cells = [cell for word in words if (cell := self._read("X", word))]
+        return rules.items(self._columns, cells) if len(cells) == len(words) else None

@@ -132,28 +132,19 @@ def _explanation(rule: Rule, row: Row, value: float | str | None) -> str:
     """Name what the conditions of the deciding case are about; without one, of every case."""
     if value is None:
         return "The rule gives nothing for this input."
-    conditions = [case.condition for case in rule.cases if case.condition]
-    deciding = next((condition for condition in conditions if condition.of(row)), None)
+    cells, conditions = rule.cells(row), [case.condition for case in rule.cases if case.condition]
+    deciding = next((condition for condition in conditions if condition.of(cells)), None)
     terms = dict.fromkeys(
         one.parts[0] for each in ([deciding] if deciding else conditions) for one in rules.leaves(each)
     )
-    facts = ", ".join([f"{term.words} = {_say(term.of(row))}" for term in terms][:4])
+    facts = ", ".join([f"{term.words} = {_say(term.of(cells))}" for term in terms][:4])
     return f"Here {facts}, so the rule gives {_say(value)}." if facts else f"The rule gives {_say(value)}."
 
 
 def _say(value: Value) -> str:
-    if isinstance(value, list | tuple):
+    if isinstance(value, list):
         return ", ".join(map(_say, value))
     return rules.say_number(float(f"{value:.6g}")) if isinstance(value, int | float) else str(value or "missing")[:80]
-
-
-def apply_in_style(question: LearnerQuestion) -> str:
-    reply = apply_rule(question)
-    if question.style == "letter":
-        return ascii_uppercase[question.labels.index(reply.output)]
-    if question.style == "json":
-        return json.dumps({"explanation": reply.explanation, "output": reply.output}, ensure_ascii=False)
-    return f"Explanation: {reply.explanation}\nOutput: {reply.output}"
 
 
 def write_program(question: ProgramQuestion) -> str:
@@ -198,12 +189,17 @@ def respond(request: ChatRequest) -> str:
     match request.question:
         case None:
             return "Explanation: I find no rule and input in this request that I can read.\nOutput: 0"
-        case LearnerQuestion() as question:
-            return apply_in_style(question)
         case ProgramQuestion() as question:
             return write_program(question)
-        case question:
+        case OptimizerQuestion() | PriorQuestion() as question:
             return propose(question, temperature=request.temperature, seed=request.seed)
+        case question:
+            explanation, output, _ = apply_rule(question)
+    if question.style == "letter":
+        return ascii_uppercase[question.labels.index(output)]
+    if question.style == "json":
+        return json.dumps({"explanation": explanation, "output": output}, ensure_ascii=False)
+    return f"Explanation: {explanation}\nOutput: {output}"
 
 
 def _tokens(text: str) -> list[str]:
@@ -231,8 +227,8 @@ def _logprobs(request: ChatRequest) -> dict[str, Any] | None:
     if not isinstance(question, LearnerQuestion) or question.style != "letter":
         return None
     shares = zip(ascii_uppercase, apply_rule(question).shares.values(), strict=False)
-    letters = [{"token": letter, "logprob": math.log(share), "bytes": None} for letter, share in shares]
-    listed = sorted(letters, key=lambda letter: -letter["logprob"])
+    ranked = sorted(shares, key=lambda pair: -pair[1])
+    listed = [{"token": letter, "logprob": math.log(share), "bytes": None} for letter, share in ranked]
     return {"content": [{**listed[0], "top_logprobs": listed[: request.top_logprobs]}]}
 
 
