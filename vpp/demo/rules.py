@@ -1,7 +1,7 @@
 """The table of phrases, and rules made of its phrases.
 
-A phrase is written by its format, read by an expression made from the format (`reading.py`), translated by its Python,
-and answers rows by its function. A check of a missing cell fails.
+A phrase is written by its format, and read by an expression made from the format (`reading.py`). Its Python is its
+program, and answers rows. A check of a missing cell fails.
 """
 
 import json
@@ -158,7 +158,7 @@ class Part(NamedTuple):
     """Tests in Python without which it has no value, or does not hold."""
     binds: int = 0
     value: Any = None
-    """The number; the cell's column; the label; what to choose from; columns, begin and end of a list."""
+    """The number; the cell's column; the label; what to choose from."""
     phrase: str = ""
     """Key of PHRASES."""
     parts: "tuple[Part, ...]" = ()
