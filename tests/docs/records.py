@@ -8,14 +8,14 @@ from types import ModuleType
 
 import vpp.events
 import vpp.problem
-import vpp.runs.journal
+import vpp.runs.directory
 from vpp.bench.tables import claims, inconsistencies
 from vpp.show.markup import markdown
 
 DOCS = Path(__file__).parents[2] / "docs"
 BEGIN, END = "<!-- records begin -->", "<!-- records end -->"
 RECORDS: dict[ModuleType, tuple[str, ...]] = {
-    vpp.runs.journal: ("Record", "Answer"),
+    vpp.runs.directory: ("Record", "Answer"),
     vpp.problem: ("Prediction", "Translation", "TextAnswer"),
     vpp.events: (),
 }

@@ -40,7 +40,6 @@ class TextDisk(Disk):  # type: ignore[misc]
     """
 
     def fetch(self, mode: int, filename: str | None, value: Any, read: bool) -> Any:
-        """Return the stored value. A pickle or a file raises OSError, which diskcache takes for a miss."""
         if mode == MODE_PICKLE or filename is not None:
             raise OSError("a pickle, or the name of a file, in the response cache was refused")
         return super().fetch(mode, filename, value, read)
@@ -53,10 +52,7 @@ class ResponseCache:
     """Answers by `cache_key`. Several processes may share a folder."""
 
     def __init__(self, folder: Path, *, on_fault: OnFault = lambda *_: None) -> None:
-        """Open or create the cache. Raises InputError if the folder cannot be used.
-
-        on_fault: called each time the cache fails later.
-        """
+        """Open or create the cache. Raises InputError if the folder cannot be used."""
         self._on_fault = on_fault
         self._is_locked = False
         # answers are far shorter than 4 MiB, so each lives in the database; nothing is evicted
