@@ -41,6 +41,7 @@ _SPELLINGS = _wordings(
     ("(?:more|larger|higher) than|above|over", "greater than"),
     ("(?:fewer|smaller|lower) than|below|under", "less than"),
     ("(sum|product|average|range)(?= is)", r"\1 of number"), (r"(\d\S*) or more", r"at least \1"),
+    (r"(is|not) (\d\S*) to (\d\S*)", r"\1 between \2 and \3"),
 )  # fmt: skip
 
 
@@ -71,6 +72,9 @@ _STOP = r"[.!?]{1,9}(?:[\s\"')”]|$)|\n\s*(?:\n|[A-Z])"
 _SENTENCE = re.compile(rf"\s*(?P<text>(?:{_STRING}|(?!{_STOP}).)+)[.!?]*", re.DOTALL)
 _CONDITIONAL = re.compile(r"\b(if|when|otherwise|else|unless|except|only)\b", re.IGNORECASE)
 _NUMBER = r"(?:\d+(?:\.\d+)?|\.\d+)(?:e[+-]?\d+)?"
+
+_CATEGORY = re.compile(r"[^\W\dB]\S*|\d+(?:st|nd|rd|th)")
+"""A token, but of brackets, or a word that is a category without quotes."""
 
 
 class Reading(NamedTuple):
@@ -229,7 +233,9 @@ class _Reader:
         numbers = [number for number in map(rules.read_number, words) if number is not None]
         if numbers:
             return rules.choice(*numbers) if len(numbers) == len(words) else None
-        if any(word in WORDS_OF_RULES - {"a"} or not re.fullmatch(r"[^\W\dB]\S*", word) for word in words):
+        if any(
+            word in WORDS_OF_RULES - {"a"} or not re.fullmatch(r"[^\W\dB]\S*|\d+(st|nd|rd|th)", word) for word in words
+        ):
             return None
         return rules.choice(*map(self._text, words))
 
