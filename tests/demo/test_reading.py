@@ -100,7 +100,7 @@ FORMULAS = {
     "The output is 3 * x + 4.": 8.5,
     "Output 3 * (x + 1) + 1.": 8.5,
     "If x is missing, output 5; otherwise output 3 * x + 4.": 8.5,
-    "Output 3 * x^2 + x + 2": 10.25,
+    "y = 3 * x^2 + x + 2": 10.25,
     "If x is less than 0, output -2 * x + 1; otherwise output -x.": -1.5,
     "Output 2 * sin(x - 1.5) + 2.5.": 2.5,
     "Always predict 5.2.": 5.2,

@@ -30,7 +30,7 @@ def _wordings(*pairs: tuple[str, str]) -> list[tuple[re.Pattern[str], str]]:
 
 _CLAUSES = _wordings(
     ("when", "if"), ("else", "otherwise"), ("the|always|then|class(?= label)", ""),
-    ("(?:label|answer|output) is|output|predict|answer|return|say", "→"),
+    ("y =|(?:label|answer|output) is|output|predict|answer|return|say", "→"),
     (r"(?:, )?(?:and|or) (?:→ )?(\S+) otherwise$", r"otherwise \1"),
 )  # fmt: skip
 _CLAUSE = re.compile(r"if (.+?)(?: ,)? → (.+)|(?:→ )?(\S.*?)(?: ,)? if (.+)|(.+)")
@@ -241,10 +241,12 @@ class _Reader:
 
     def _items(self, text: str) -> Part | None:
         """Read a list of numbers: all of a row, the first or last of them, or some columns."""
-        if text in ("number", ""):
-            return rules.items(self._columns)
-        if match := re.fullmatch(r"(first|last) ([1-9]\d?) number", text):
-            return rules.items(self._columns, (), match[1], int(match[2]))
-        words = re.split(r"(?: ,)? (?:and|or) | , ", text)
-        cells = [cell for word in words if (cell := self._read("X", word))]
-        return rules.items(self._columns, cells) if len(cells) == len(words) else None
+        end, cells = re.fullmatch(r"(first|last) ([1-9]\d?) number", text), list[Part]()
+        if not end and text not in ("number", ""):
+            words = re.split(r"(?: ,)? (?:and|or) | , ", text)
+            cells = [cell for word in words if (cell := self._read("X", word))]
+            if len(cells) < len(words):
+                return None
+        if not any(column.kind in ("number", "numbers") for column in [cell.value for cell in cells] or self._columns):
+            return None
+        return rules.items(self._columns, cells, *((end[1], int(end[2])) if end else ()))

@@ -169,9 +169,13 @@ class Part(NamedTuple):
         return " and ".join((*self.needs, self.code))
 
     def of(self, cells: dict[str, Value]) -> Any:
-        """Return the value for cells by alias, None if one that it needs is missing; whether a condition holds."""
-        guarded = f"{self.code} if {' and '.join(self.needs)} else None" if self.needs else self.code
-        return _function(self.test if self.kind == "C" else guarded, tuple(cells))(*cells.values())
+        """Return the value for cells by alias, or whether a condition holds; None if it cannot be computed."""
+        value = f"float({self.code})" if self.kind == "V" else self.code
+        guarded = f"{value} if {' and '.join(self.needs)} else None" if self.needs else value
+        try:
+            return _function(self.test if self.kind == "C" else guarded, tuple(cells))(*cells.values())
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError):
+            return None  # the row does not fit, or brackets are nested too deep
 
 
 @lru_cache(maxsize=8192)
@@ -351,13 +355,13 @@ class Rule(NamedTuple):
         return {column.alias: row.get(column.name) for column in self.columns}
 
     def answer(self, row: Row) -> float | str | None:
-        """Return a label or a number; None if the rule leaves it open or the number cannot be computed."""
+        """Return a label or a number; None if the rule leaves it open or it cannot be computed."""
         cells = self.cells(row)
-        try:
-            outcome = next((outcome for condition, outcome in self.cases if not condition or condition.of(cells)), None)
-            value = outcome.of(cells) if outcome else None
-            if isinstance(value, int | float):
-                return float(value) if math.isfinite(value) else None
-            return value if isinstance(value, str) else None
-        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError):
-            return None  # the row does not fit, or brackets are nested too deep
+        for condition, outcome in self.cases:
+            holds = condition.of(cells) if condition else True
+            if holds:
+                value: float | str | None = outcome.of(cells)
+                return value if not isinstance(value, float) or math.isfinite(value) else None
+            if holds is None:
+                break
+        return None
