@@ -1,8 +1,8 @@
 """The records a run consists of: the sampler yields them, the journal keeps them, every view is a fold over them.
 
-Each event is frozen; its `type` is its tag on disk. A hypothesis' text is stored by the event that
-brings it (`particle_drawn`, `proposed`) and referred to by id afterwards. Steps count from 0; the initial population,
-before the first step, has step -1.
+Each event is frozen; its `type` is its tag on disk. A hypothesis' text is stored by the event that brings it
+(`particle_drawn`, `proposed`) and referred to by id afterwards, as rows are. Steps count from 0; the initial
+population, before the first step, has step -1.
 """
 
 import hashlib
@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, fields
 from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Gt, Le, Lt
+from pydantic import Field
 
 from vpp.posterior.prediction import Answer, Mixture, Value
 
@@ -23,14 +24,9 @@ def hypothesis_id(text: str) -> str:
 INITIAL_STEP = -1
 
 
-class _TextFirst:
-    """Has a decoder try text, then number, and weigh neither against the other: no JSON value is both."""
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        return {**handler(source), "mode": "left_to_right"}
-
-
-Votes = tuple[Annotated[Value, _TextFirst()] | None, ...]
+TextFirst = Field(union_mode="left_to_right")
+"""Has a decoder try text, then number, and weigh neither against the other: no JSON value is both."""
+Votes = tuple[Annotated[Value, TextFirst] | None, ...]
 Log = Annotated[float, Lt(math.inf)]
 """Natural logarithm: -inf is allowed, NaN is not."""
 Positive = Annotated[float, Gt(0), Lt(math.inf)]
@@ -93,7 +89,6 @@ class ParticleDrawn(Writing):
     particle: int
     """Slot k, from 0."""
     hypothesis: str
-    """Id of the text."""
     text: str
     """The complete hypothesis; the seed sentence alone if the answer was unreadable."""
     step: int = INITIAL_STEP
@@ -110,7 +105,6 @@ class Scored:
     step: int
     particle: int
     hypothesis: str
-    """Id of the text that was scored."""
     role: Literal["forward", "proposal", "buffer", "final"]
     """Forward pass on the batch, a proposal on its decision's rows, the weights' rows, the final weights' rows."""
     rows: tuple[int, ...]
@@ -134,7 +128,7 @@ class Scored:
 class Constant:
     """The standing sentence of a posterior: the answer does not depend on the row."""
 
-    answer: Annotated[Value, _TextFirst()]
+    answer: Annotated[Value, TextFirst]
     """The commonest training label (of equal ones the first in sort order), or the mean of the training targets."""
     shares: tuple[Unit, ...] = ()
     """(C,) probability of each label, as often as it occurs; empty for numbers."""
@@ -218,7 +212,6 @@ class ParticleState:
     """A slot at the end of a step."""
 
     hypothesis: str
-    """Id of the text."""
     parent: int
     """Slot it came from at the previous step (its own, unless resampled)."""
     log_likelihood: Log | None
@@ -237,7 +230,6 @@ class StepFinished:
     population: tuple[ParticleState, ...]
     """A state a slot, in order."""
     batch: tuple[int, ...]
-    """Row ids of the step's batch."""
     exponent: Amount = 0.0
     """The exponent that incremental or adaptive tempering reached; else 0."""
     log_evidence: Log = 0.0
@@ -253,9 +245,7 @@ class Evaluated:
     split: Literal["train", "test", "calibration"]
     """Which rows of the dataset."""
     rows: tuple[int, ...]
-    """Row ids."""
     hypotheses: tuple[str, ...]
-    """Id a particle."""
     predictions: tuple[Votes, ...]
     """A tuple for each particle, in the order of `rows`."""
     weights: tuple[float, ...]
@@ -289,7 +279,6 @@ class Certified:
     type: Literal["certified"] = "certified"
     step: int
     hypothesis: str
-    """Id of the text."""
     rows: tuple[int, ...]
     """Ids of training rows, from every branch in turn."""
     program: Votes
@@ -353,21 +342,9 @@ class RunFailed:
     """One line: what, where, how to fix it."""
 
 
-Event = (
-    RunStarted
-    | ParticleDrawn
-    | Scored
-    | Reweighted
-    | Resampled
-    | Proposed
-    | StepFinished
-    | Evaluated
-    | Certified
-    | RunPaused
-    | RunResumed
-    | RunFinished
-    | RunFailed
-)
+SamplerEvent = ParticleDrawn | Scored | Reweighted | Resampled | Proposed | StepFinished | Evaluated | Certified
+"""What a sampler yields."""
+Event = RunStarted | SamplerEvent | RunPaused | RunResumed | RunFinished | RunFailed
 """Any record of a run."""
 
 

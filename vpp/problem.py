@@ -1,7 +1,4 @@
-"""A sampler's input: the data in batches, and the two roles that a model plays.
-
-The protocols here are all that inference/ and llm/ share.
-"""
+"""A sampler's input: the data in batches, and protocols of a model's two roles, all that inference and llm share."""
 
 import math
 from collections import Counter
@@ -69,7 +66,6 @@ class Translation:
     """A hypothesis as a program, as the learner wrote it."""
 
     hypothesis: str
-    """Id of the text."""
     code: str | None
     """Python with one function `predict`; None if the text cannot be one."""
     reason: str | None = None
@@ -104,7 +100,6 @@ class Learner(Protocol):
 
     async def predict(self, hypothesis: str, rows: Sequence[Row]) -> tuple[Prediction, ...]:
         """Return one prediction a row, in the order of `rows`. Raises EndpointError."""
-        ...
 
 
 class Optimizer(Protocol):
@@ -114,14 +109,9 @@ class Optimizer(Protocol):
         self, hypothesis: str, rows: Sequence[Row], predictions: Sequence[Prediction], *, temperature: float, seed: int
     ) -> Proposal:
         """Return a revised hypothesis. Raises EndpointError."""
-        ...
 
     async def draw(self, *, temperature: float, seed: int) -> Proposal:
-        """Return a hypothesis from the seed sentence and the columns alone, no row shown: a draw from the prior.
-
-        Raises EndpointError.
-        """
-        ...
+        """Draw a hypothesis from the prior: from the seed sentence and the columns alone. Raises EndpointError."""
 
 
 def batch_length(step: int, *, n_train: int, batch_size: int) -> int:

@@ -72,10 +72,7 @@ def delete(directory: RunDirectory) -> None:
 
 
 def unpack(shipped: Path, runs_dir: Path) -> RunDirectory:
-    """Copy a shipped run into `runs_dir`, unless it is there already. Raises RunError if it cannot be copied.
-
-    The copy appears complete or not at all, also if two ask at the same time.
-    """
+    """Copy a shipped run into `runs_dir`, whole or not at all, unless it is there. Raises RunError."""
     target = RunDirectory(runs_dir / shipped.name)
     if target.exists:
         return target
@@ -144,7 +141,7 @@ def check_runs(
     """
     if not most:
         return
-    going = sum(one.is_held() or one.is_starting() for one in directories if but is None or one.id != but.id)
+    going = sum(one.is_held() for one in directories if but is None or one.id != but.id)
     if going + more > most:
         runs = "1 run goes on" if going == 1 else f"{going} runs go on"
         new = f"{more} runs are to begin, " if more > 1 else ""
