@@ -1,8 +1,8 @@
 """The records a run consists of: the sampler yields them, the journal keeps them, every view is a fold over them.
 
-Each event is frozen; its `type` is its tag on disk. A hypothesis' text is stored by the event that brings it
-(`particle_drawn`, `proposed`) and referred to by id afterwards, as rows are. Steps count from 0; the initial
-population, before the first step, has step -1.
+Each event is frozen; its `type` is its tag on disk. A hypothesis' text is stored by the event that
+brings it (`particle_drawn`, `proposed`) and referred to by id afterwards. Steps count from 0; the initial population,
+before the first step, has step -1.
 """
 
 import hashlib
@@ -89,6 +89,7 @@ class ParticleDrawn(Writing):
     particle: int
     """Slot k, from 0."""
     hypothesis: str
+    """Id of the text."""
     text: str
     """The complete hypothesis; the seed sentence alone if the answer was unreadable."""
     step: int = INITIAL_STEP
@@ -105,6 +106,7 @@ class Scored:
     step: int
     particle: int
     hypothesis: str
+    """Id of the text that was scored."""
     role: Literal["forward", "proposal", "buffer", "final"]
     """Forward pass on the batch, a proposal on its decision's rows, the weights' rows, the final weights' rows."""
     rows: tuple[int, ...]
@@ -212,6 +214,7 @@ class ParticleState:
     """A slot at the end of a step."""
 
     hypothesis: str
+    """Id of the text."""
     parent: int
     """Slot it came from at the previous step (its own, unless resampled)."""
     log_likelihood: Log | None
@@ -230,6 +233,7 @@ class StepFinished:
     population: tuple[ParticleState, ...]
     """A state a slot, in order."""
     batch: tuple[int, ...]
+    """Row ids of the step's batch."""
     exponent: Amount = 0.0
     """The exponent that incremental or adaptive tempering reached; else 0."""
     log_evidence: Log = 0.0
@@ -245,7 +249,9 @@ class Evaluated:
     split: Literal["train", "test", "calibration"]
     """Which rows of the dataset."""
     rows: tuple[int, ...]
+    """Row ids."""
     hypotheses: tuple[str, ...]
+    """Id a particle."""
     predictions: tuple[Votes, ...]
     """A tuple for each particle, in the order of `rows`."""
     weights: tuple[float, ...]
@@ -279,6 +285,7 @@ class Certified:
     type: Literal["certified"] = "certified"
     step: int
     hypothesis: str
+    """Id of the text."""
     rows: tuple[int, ...]
     """Ids of training rows, from every branch in turn."""
     program: Votes

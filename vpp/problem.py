@@ -66,6 +66,7 @@ class Translation:
     """A hypothesis as a program, as the learner wrote it."""
 
     hypothesis: str
+    """Id of the text."""
     code: str | None
     """Python with one function `predict`; None if the text cannot be one."""
     reason: str | None = None

@@ -148,8 +148,6 @@ def is_evaluated(reader: RunReader) -> bool:
 def _write(readers: Sequence[RunReader], written: RunDirectory | None, folder: Path) -> RunDirectory:
     views, dataset, first = [reader.refresh().view for reader in readers], readers[0].dataset(), readers[0].directory
     spec = pooling_spec([reader.directory.id for reader in readers], views, first.spec(), dataset)
-    if written:
-        spec = replace(spec, name=written.spec().name)
     started = start_of(spec, dataset, versions=views[0].start.versions if views[0].start else {})
     with ThreadPoolExecutor(1) as thread:  # the caller's may have an event loop already
         events = thread.submit(asyncio.run, weigh(spec, dataset, views)).result()

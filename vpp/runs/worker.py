@@ -127,7 +127,8 @@ class Worker:
         self.counters = Counters()
         self.control = _Control(directory)
         self._last_beat = Heartbeat(queued=True)
-        self._going = asyncio.Event()
+        self._turn = asyncio.Lock()
+        """Held to record an event, and during a pause."""
 
     async def run(self) -> RunView:
         beat = self.directory.last_beat() or Heartbeat()  # it may know of more calls than the journal
@@ -300,14 +301,13 @@ class Worker:
         async def record() -> None:
             async with aclosing(cast(AsyncGenerator[Event, None], events)) as stream:
                 async for event in stream:
-                    await self._going.wait()
-                    self.record(event)
+                    async with self._turn:
+                        self.record(event)
 
         async def end_at_cap() -> None:
             await session.budget.exhausted.wait()
             raise _AtCap
 
-        self._going.set()
         try:
             await self.control.unless_stopped(record(), self._hold_while_paused(session), end_at_cap())
         finally:
@@ -318,13 +318,12 @@ class Worker:
         while True:
             await self.control.pause.wait()
             session.budget.pause()
-            self._going.clear()
-            self.record(RunPaused(reason="user"))
-            self.slots.give_back()
-            while self.control.pause.is_set():
-                await asyncio.sleep(POLL_S)
-            await self._take_slot()
-            self.record(RunResumed(step=self.view.total_steps))
-            self.beat(queued=False)
-            self._going.set()
+            async with self._turn:
+                self.record(RunPaused(reason="user"))
+                self.slots.give_back()
+                while self.control.pause.is_set():
+                    await asyncio.sleep(POLL_S)
+                await self._take_slot()
+                self.record(RunResumed(step=self.view.total_steps))
+                self.beat(queued=False)
             session.budget.go_on()
