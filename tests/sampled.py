@@ -12,9 +12,8 @@ from typing import Any
 
 from tests.inference import scripted
 from vpp.data.dataset import Column, rows_csv
-from vpp.events import Event, RunFinished, Usage
+from vpp.events import Counters, Event, RunFinished, Usage
 from vpp.llm.learner import LearnerOptions
-from vpp.llm.limits import Counters
 from vpp.llm.prompts import ProgramPrompts, seed_sentence
 from vpp.llm.protocol import Completion
 from vpp.llm.translator import ProgramLearner
@@ -51,7 +50,7 @@ class Translator:
         number = int(found[1]) if found else 0
         code = f"def predict(x):\n    if x * 3 % 17 < {number}:\n        return 'yes'\n    return 'no'"
         text = code if number % 5 else "No program."
-        return Completion(text=text, finish_reason="stop", prompt_tokens=0, completion_tokens=0)
+        return Completion(text=text, prompt_tokens=0, completion_tokens=0)
 
 
 @asynccontextmanager

@@ -104,7 +104,7 @@ class _Replay(ReplayLearner):
 
     async def complete(self, *_: Any, **__: Any) -> Completion:
         """Refuse a translation that was asked for ahead, and never recorded."""
-        return Completion(text="no program", finish_reason="stop", prompt_tokens=0, completion_tokens=0)
+        return Completion(text="no program", prompt_tokens=0, completion_tokens=0)
 
 
 def _proposals_in(event: events.Event, seed: int) -> Iterator[tuple[int, Proposal]]:

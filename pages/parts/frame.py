@@ -82,9 +82,7 @@ def _listed(directory: RunDirectory) -> Listed:
 # Imports ahead of the visitors who need them
 
 FIRST = ("PIL.Image", "pages.parts.form", "vpp.findings.step", "vpp.findings.progress")
-"""Modules of the first page, and of Watch."""
 LATER = ("pandas", "sklearn.linear_model", "sklearn.tree")
-"""Modules of the simple models."""
 REST_S = 10.0  # delay in which a first page, and a first run, have the machine to themselves
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import chain, compress
 from typing import Literal, get_args
 
-from vpp.data.answers import counted, look_alike, quoted, why_unreadable
+from vpp.answers import look_alike, why_unreadable
 from vpp.data.columns import are_codes
 from vpp.data.dataset import RANDOM, Dataset, Provenance, Row, SplitRule, Task, target_value
 from vpp.data.descriptions import describe
@@ -15,7 +15,7 @@ from vpp.data.labelling import Key, input_key
 from vpp.data.numbers import is_integer, is_number
 from vpp.data.split import Pool, Split, SplitPlan, split_rows
 from vpp.data.table import Table, read_like, require_columns
-from vpp.errors import DataError, InputError
+from vpp.errors import DataError, InputError, counted, quoted
 from vpp.randomness import Purpose, rng
 
 TARGET_NAMES = ("target", "label", "survived", "class", "outcome", "y", "species")

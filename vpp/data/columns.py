@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import chain
 
-from vpp.data.answers import quoted
 from vpp.data.dataset import DETECT, Column, Kind, ReadAs
 from vpp.data.descriptions import nearest
 from vpp.data.numbers import (
@@ -21,7 +20,7 @@ from vpp.data.numbers import (
     read_number,
     unit_of,
 )
-from vpp.errors import DataError
+from vpp.errors import DataError, quoted
 
 FEW_VALUES = 20
 """Most values of a category in which not every value repeats."""

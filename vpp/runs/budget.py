@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from vpp.data.dataset import Dataset
-from vpp.events import Usage
+from vpp.events import Counters, Usage
 from vpp.inference.plan import OPTIMIZER, TRANSLATIONS, Plan, certificate_calls, plan
-from vpp.llm.limits import Cap, Counters
+from vpp.llm.limits import Cap
 from vpp.llm.prompts import render_input
 from vpp.llm.templates import Messages
 from vpp.problem import Prediction
