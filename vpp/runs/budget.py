@@ -165,12 +165,17 @@ def seconds_left(
     asked about once. spent_s: seconds so far.
     """
     recent = [at for at in view.complete_steps if at.step >= 0][-RECENT - 1 :]
-    calls, took_s, left = usage.calls, spent_s, _planned_calls(spec, rows) - usage.calls
-    if len(recent) >= 2:
+    if len(recent) < 2:
+        whole, n_rows = plan_of(spec), sum(row_counts(spec.dataset).values())
+        share = sum(rows.values()) / max(1, n_rows) if rows and not spec.config.has_programs else 1.0
+        calls, took_s = usage.calls, spent_s
+        left = whole.optimizer_calls + share * whole.expected_share * whole.learner_calls - calls
+    else:
         first, last = recent[0], recent[-1]
         calls, took_s = last.usage.calls - first.usage.calls, last.wall_s - first.wall_s
-        steps_left = (view.total_steps - 1 - last.step) * calls / (len(recent) - 1)
-        left = steps_left + _ending_calls(spec, view, rows) - (usage.calls - last.usage.calls)
+        calls_a_step = calls / (len(recent) - 1)
+        left = (view.total_steps - 1 - last.step) * calls_a_step + _ending_calls(spec, view, rows)
+        left -= usage.calls - last.usage.calls
     return left * took_s / calls if left > 0 and calls and took_s and not view.has_ended else None
 
 
@@ -184,12 +189,6 @@ def distinct_rows(dataset: Dataset) -> dict[str, int]:
     """Number of rows with different inputs, by part, as `plan` takes them."""
     parts = {"n_train": dataset.train, "n_test": dataset.test, "n_calibration": dataset.calibration}
     return {name: len({row.inputs for row in part}) for name, part in parts.items()}
-
-
-def _planned_calls(spec: RunSpec, rows: Mapping[str, int] | None) -> float:
-    whole, n_rows = plan_of(spec), sum(row_counts(spec.dataset).values())
-    share = sum(rows.values()) / max(1, n_rows) if rows and not spec.config.has_programs else 1.0
-    return whole.optimizer_calls + share * whole.expected_share * whole.learner_calls
 
 
 def _ending_calls(spec: RunSpec, view: RunView, rows: Mapping[str, int] | None) -> float:
