@@ -175,10 +175,7 @@ class Problem:
         return tuple(pool[i] for i in order[first : first + self.batch_size])
 
     def buffer(self, step: int, *, size: int) -> tuple[Row, ...]:
-        """The last `size` rows seen up to and including the step's batch.
-
-        Each row is kept once, where it was seen last, unless `buffer_repeats` lets repeats of a later epoch stay.
-        """
+        """The last `size` rows seen, those of the step's batch included, each once unless `buffer_repeats`."""
         rows: list[Row] = []
         ids: set[int] = set()
         for earlier in range(step, -1, -1):
@@ -266,10 +263,7 @@ def noise_of(
 
 
 def constant_of(dataset: Dataset, config: Config, rows: Sequence[Row]) -> Constant:
-    """The constant answer of the training rows, without a weight. rows: those that score it.
-
-    With the noise of labels integrated out, each label has a share of its own, which is integrated out too.
-    """
+    """The constant answer of the training rows, without a weight. rows: those that score it."""
     answer, targets, likelihood = dataset.constant, [row.target for row in rows], likelihood_of(dataset, config)
     if not isinstance(likelihood, likelihoods.IntegratedZeroOne):
         return Constant(answer=answer, log_likelihood=likelihood.log_likelihood([answer] * len(targets), targets))

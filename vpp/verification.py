@@ -87,10 +87,7 @@ def verify(directory: RunDirectory) -> Verification:
 
 @dataclass(frozen=True, slots=True)
 class _Replay(ReplayLearner):
-    """The run's learner and optimizer, as recorded. A proposal that was never made is unreadable.
-
-    The sampler asks ahead for more than was recorded: no line of the journal needs it.
-    """
+    """The run's learner and optimizer, as recorded; what was asked ahead in vain, and no line needs, is unreadable."""
 
     proposals: Mapping[int, Proposal]
     """By the seed of their call."""

@@ -102,10 +102,7 @@ async def open_session(directory: RunDirectory, access: Access) -> AsyncIterator
 async def open_learner(
     directory: RunDirectory, access: Access, texts: Sequence[str], *, reads_rows: bool
 ) -> AsyncIterator[Learner]:
-    """Open what predicts for these texts: their programs alone if they need no model, else a session.
-
-    reads_rows: whether the learner reads each row itself, also in a run with programs.
-    """
+    """Open what predicts for these texts: their programs alone if these need no model, else a session."""
     spec = directory.spec()
     async with AsyncExitStack() as stack:
         if spec.config.has_programs and not reads_rows:

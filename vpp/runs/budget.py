@@ -192,10 +192,7 @@ def distinct_rows(dataset: Dataset) -> dict[str, int]:
 
 
 def _ending_calls(spec: RunSpec, view: RunView, rows: Mapping[str, int] | None) -> float:
-    """Calls of the final evaluation: the last texts on the held-out rows, and on training rows not answered yet.
-
-    A program answers rows without a call, but the learner reads some of the heaviest ones' itself.
-    """
+    """Calls of the final evaluation: on rows that are not answered yet, and for certificates of programs."""
     sizes, config, last = rows or row_counts(spec.dataset), spec.config, last_complete(view)
     read_by_row = {particle.hypothesis for particle in last.population}
     if config.has_programs:

@@ -135,10 +135,7 @@ class User:
 def check_runs(
     directories: Iterable[RunDirectory], *, most: int, more: int = 1, but: RunDirectory | None = None
 ) -> None:
-    """Raise RunError if the user would have more running runs than allowed.
-
-    most: 0 for any number. more: runs about to begin. but: not counted.
-    """
+    """Raise RunError if one user would have too many runs. most: 0 for any number. but: a run that is not counted."""
     if not most:
         return
     going = sum(one.is_held() for one in directories if but is None or one.id != but.id)
