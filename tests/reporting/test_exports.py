@@ -178,7 +178,7 @@ def test_the_page_documents_every_field_and_no_other(tmp_path: Path) -> None:
     readers = [inspected.labels(tmp_path / "labels"), inspected.numbers(tmp_path / "numbers")]
     readers.append(inspected.programs(tmp_path / "programs"))
     readers += [sampled_run(name) for name in ("adaptive", "vml5")]
-    readers.append(run(tmp_path / "described", data=replace(YES_NO, descriptions=Descriptions(columns=(("a", "?"),)))))
+    readers.append(run(tmp_path / "described", data=replace(YES_NO, descriptions=Descriptions(columns={"a": "?"}))))
     written = {path for reader in readers for path in paths(read(reader))}
     page = (ROOT / "docs" / "files.md").read_text(encoding="utf-8")
     page = page.split("## posterior.json")[1].split("## Records")[0]

@@ -283,7 +283,7 @@ def _settings_of(run: Candidate, used: Sequence[str]) -> dict[str, str]:
         "inputs": ", ".join(data.inputs),
         "kinds": ", ".join(f"{column.name} {column.kind}" for column in data.columns),
         "labels": ", ".join(data.classes),
-        "descriptions": ", ".join(map(": ".join, data.descriptions.by_key.items())) if data.descriptions else "none",
+        "descriptions": ", ".join(map(": ".join, data.descriptions.named(data.target))) or "none",
         "split": data.provenance.split,
         "training rows": len(data.train),
         "test rows": len(data.test),

@@ -11,7 +11,6 @@ from typing import Any, cast
 from pydantic_core import from_json, to_json
 
 from vpp.data.dataset import Dataset
-from vpp.data.descriptions import NOTHING
 from vpp.events import Constant, Evaluated, Usage
 from vpp.findings.hypotheses import hypotheses_of, weight_words
 from vpp.findings.points import (
@@ -73,7 +72,8 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
     uncertain = None  # test points without a unanimous vote (Section 5.3); numbers hardly ever agree to the digit
     if test and test.metric == "accuracy":
         uncertain = sum(is_uncertain(votes, test.weights) for votes in zip(*test.predictions, strict=True))
-    ending, answers, programs = run_verdict(directory, view), JournalReader(directory.journal).read().answers, None
+    ending, meanings = run_verdict(directory, view), spec.dataset.get("descriptions", {})
+    answers, programs = JournalReader(directory.journal).read().answers, None
     if dataset and spec.config.has_programs:
         readings = program_readings(view, answers, dataset)
         programs = [{"hypothesis": hypothesis, **each.as_json()} for hypothesis, each in readings.items()]
@@ -88,7 +88,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         "method": spec.config.method,
         "structured": {"option": spec.endpoint.structured, "carrier": SCHEMA if is_structured(spec) else None},
         "cells": {"limit": spec.cell_limit, "shown_in_part": cut_cells(dataset, spec.cell_limit) if dataset else None},
-        "described": {kind: len(texts) for kind, texts in spec.dataset.get("descriptions", NOTHING.record).items()},
+        "described": {"columns": 0, "labels": 0} | {kind: len(texts) for kind, texts in meanings.items()},
         "notes": spec.dataset["provenance"]["notes"],
         "metric": {
             "name": "accuracy" if spec.dataset["task"] == "classification" else "mse",

@@ -98,24 +98,17 @@ class Endpoint:
             await client.aclose()
 
     async def complete(
-        self,
-        messages: Messages,
-        *,
-        temperature: float,
-        seed: int,
-        max_tokens: int,
-        structured: Structure | None = None,
-        top_logprobs: int = 0,
+        self, messages: Messages, *, structured: Structure | None = None, top_logprobs: int = 0, **sampling: float
     ) -> Completion:
         """Return an answer from the cache or the server; its text may be empty.
 
         structured: the form that the server is asked to enforce; it may ignore it. top_logprobs: how many alternatives
-        of each token are asked for, with their log-probabilities; the server may have none.
+        of each token are asked for, with their log-probabilities; the server may have none. sampling: temperature, seed
+        and max_tokens.
         Raises PromptRefused if the server refuses this prompt, EndpointRefused if it refuses every one,
         EndpointUnreachable if no attempt got a usable answer.
         """
-        options: dict[str, Any] = {"max_tokens": max_tokens, "temperature": temperature, "seed": seed}
-        options |= protocol.request_options(structured)
+        options: dict[str, Any] = {**sampling, **protocol.request_options(structured)}
         if effort := self.server.effort:
             options["reasoning_effort"] = effort
         if effort == "none":
