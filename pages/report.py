@@ -31,7 +31,7 @@ def page(run: OpenRun) -> None:
     if run.is_live:
         notes.append("The run goes on: this is the report when the page was drawn.")
     programs = "programs, " if run.snapshot.spec.config.has_programs else ""
-    notes.append(f"The files add an appendix: {programs}simple models, calibration, limits, options, versions.")
+    notes.append(f"The files add an appendix: {programs}simple models, calibration, what was ruled out, limits.")
     blocks.captions(*notes)
     blocks.draw(f'<div class="report">{preview}</div>')
 

@@ -20,7 +20,6 @@ from vpp.errors import quoted
 
 TEXT_LIMIT = 2_000
 """Most characters of a name or label in a prompt."""
-CUT = " […]"
 WORDS_LIMIT = 4_000
 """Characters of a server's or model's words that are read to quote them."""
 
@@ -34,7 +33,7 @@ def one_line(text: str) -> str:
 
     A backslash that could begin an escape is doubled, so that different short texts stay different.
     """
-    return escaped(text if len(text) <= TEXT_LIMIT else text[:TEXT_LIMIT] + CUT)
+    return escaped(text if len(text) <= TEXT_LIMIT else text[:TEXT_LIMIT] + " […]")
 
 
 def escaped(text: str) -> str:
@@ -287,8 +286,8 @@ _OUTPUT = re.compile(rf"{_LEAD}(?:(?:final|predicted|the) )?output{_COLON}(?P<va
 _BELOW = re.compile(r"\s*(?:(?:```\w*|\$\$)\s+)?(?P<value>\S.*)")
 """The value below an `Output:` that ends its line."""
 _RETRACTION = re.compile(
-    r"(?:\b|\\n)(?:wait|actually|correct(?:ed|ion)|wrong|scratch that|sorry|mistake|hmm+|hold on|let me|i mis\w+)\b"
-    r"|^\W{0,16}no[,.]",
+    r"(?:\b|\\n)(?:wait|actually|correct(?:ed|ion)|wrong|scratch that|oops|sorry|mistake|hmm+|hold on|let me|i mis\w+"
+    r"|on (?:reflection|\w{1,20} (?:thoughts?|look)))\b|^\W{0,16}no[,.]",
     _FLAGS,
 )
 _CLAIM = re.compile(

@@ -10,7 +10,7 @@ import math
 import time
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field, fields, replace
-from typing import Annotated, Any, Literal, Protocol
+from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Gt, Le, Lt
 
@@ -435,15 +435,18 @@ class Usage:
         return self.learner + self.optimizer
 
 
-class Traffic(Protocol):
-    """Calls in flight at one server, and its limits on them."""
+@dataclass(eq=False)
+class Traffic:
+    """Calls in flight at one server, and the limits on them."""
 
     ceiling: int
-    held_until: float
-    began: list[float]
-
-    @property
-    def limit(self) -> int: ...
+    """Most calls in flight while the server keeps up."""
+    limit: int = 0
+    """Most calls in flight now."""
+    held_until: float = 0.0
+    """Unix time until which the server wants no call; 0.0 if any time."""
+    began: list[float] = field(default_factory=list)
+    """Times (`time.monotonic`) at which the calls in flight began."""
 
 
 class Counters:

@@ -43,6 +43,7 @@ LIVE: tuple[State, ...] = ("queued", "running", "paused", "stalled")
 DELETED = "frame.deleted"  # session key: id of the run that was just deleted, until a page has said so
 FILE = "new.file"  # session key: the upload in use, as (name, bytes)
 FROM = "new.again"  # session key: id of the run that is started again
+NEWCOMER = "new.front"  # session key: whether the front page was drawn, until a run is opened
 SOURCE = "new.source"  # session key: where the table comes from
 READERS = 24  # finished runs in memory: a large one takes some 100 MB
 VERDICT_S = 3.0
@@ -92,6 +93,7 @@ def settings(directory: RunDirectory) -> RunSpec | None:
 
 def open_in(run: str, page: str) -> None:
     st.session_state["run"] = run
+    st.session_state.pop(NEWCOMER, None)
     st.switch_page(page, query_params={"run": run})
 
 
@@ -278,7 +280,10 @@ def introduce() -> None:
         blocks.captions(words)
     is_begun = FILE in st.session_state or FROM in st.session_state
     is_begun = is_begun or st.session_state.get(SOURCE) not in (None, UPLOAD)
-    if is_begun or any(run.id not in SHIPPED_RUNS for run in person.store().runs()):
+    # A run that another visitor begins does not take the buttons away from under a press.
+    is_new = st.session_state.get(NEWCOMER) or all(run.id in SHIPPED_RUNS for run in person.store().runs())
+    st.session_state[NEWCOMER] = is_new
+    if is_begun or not is_new:
         with st.container(key="new_head", horizontal=True, vertical_alignment="center"):
             blocks.draw(markup.title("New run"))
             offer_examples("Examples")

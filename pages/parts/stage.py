@@ -56,9 +56,10 @@ class Stage:
         self.view, self.config = snapshot.view, snapshot.spec.config
         self.names, self.newest = Names(snapshot.view), shown_step(snapshot.view)
         at: dict[str, Any] = st.session_state.get(slider_key(run), {}).get("at") or {}
-        choice = int(at["step"]) - 1 if "step" in at else None
-        # The step that the reader chose; None while the latest one is followed.
-        self.choice = None if choice is None or self.newest is None or choice > self.newest else choice
+        place = at.get("step")
+        self.choice: int | None = None  # the latest step is followed, unless the reader chose one
+        if place is not None and self.newest is not None and int(place) - 1 <= self.newest:
+            self.choice = int(place) - 1
 
     @property
     def is_live(self) -> bool:

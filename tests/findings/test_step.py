@@ -151,7 +151,9 @@ def test_figures_have_a_text_and_count_steps_from_one(tmp_path: Path) -> None:
     assert ">step</text>" in drawn_html
 
 
-def of_steps(*right: int, weights: tuple[float, ...] = (0.5, 0.5), texts: tuple[str, ...] = ("A", "B")) -> str:
+def of_steps(
+    *right: int, weights: tuple[float, ...] = (0.5, 0.5), texts: tuple[str, ...] = ("A", "B"), fit_of_b: float = -9.0
+) -> str:
     """Health of a run whose hypothesis A is right on so many of four rows, by step; B on none."""
     config = Config(particles=len(texts), reading="rows")
     truth, events = [row.target == "yes" for row in YES_NO.train], []
@@ -159,7 +161,7 @@ def of_steps(*right: int, weights: tuple[float, ...] = (0.5, 0.5), texts: tuple[
         for k, text in enumerate(texts):
             n_right = n if text == "A" else 0
             said = {i: "yes" if is_yes == (i < n_right) else "no" for i, is_yes in enumerate(truth)}
-            events.append(scored(step, k, text, said))
+            events.append(scored(step, k, text, said, log_lik=-1.0 if text == "A" else fit_of_b))
         events += [reweighted(step, weights), finished(step, texts)]
     view = view_of(started(config, YES_NO), *drawn(*texts), *events)
     assert len(accuracies(view, YES_NO)) == len(right)
@@ -173,6 +175,7 @@ def test_the_health_of_a_run_is_one_line() -> None:
     assert (of_steps(4, 3), of_steps(3, 4, 3, 3)) == ("No gain for 1 step", "No gain for 2 steps")
     assert of_steps(3, 4, 4, 4) == "Settled for 2 steps"
     assert of_steps(3, 4, weights=(0.999, 0.001)) == "One hypothesis has all the weight"
+    assert of_steps(3, 4, weights=(0.999, 0.001), fit_of_b=-1.0) == "Improving", "the final weights will be even"
     assert of_steps(3, 4, texts=("A", "A")) == "One hypothesis has all the weight", "in two copies"
     assert of_steps(3, 4, texts=("A",), weights=(1.0,)) == "Improving", "one particle always has it"
 
@@ -187,7 +190,7 @@ def happenings(reader: RunReader) -> dict[int | None, str]:
 def test_a_step_of_smc_says_who_is_heaviest_what_is_copied_and_what_is_accepted(tmp_path: Path) -> None:
     assert happenings(labels(tmp_path)) == {
         -1: "Four hypotheses written from the first rows.",
-        0: "Hypothesis 1 is the heaviest, with 75 %. The weights are even enough: none is copied. "
+        0: "Hypothesis 1 is the heaviest, with 75 %. Among the copies the weights are even enough: none is copied. "
         "One of four rewrites accepted.",
         1: "Hypothesis 1 is the heaviest, with 80 %. One copied, one dropped. One of four rewrites accepted.",
         None: "The last hypotheses were weighed once more, each text once, on the last rows.",

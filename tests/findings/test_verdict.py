@@ -164,6 +164,13 @@ def test_numbers_are_compared_by_their_mean_error(tmp_path: Path) -> None:
     assert (found.grade, found.is_success) == ("worse", False)
     good = verdict_of(run_with(tmp_path / "good", truths, truths, data=NUMBERS), beside(NUMBERS, off))
     assert good.grade == "better"
+    assert good.sentences[-1].startswith("Its 90")
+    # Worse on 35 rows by 0.1 to 0.3, better on 25 by 0.02: the sign test has p = 0.25.
+    one = [truth + (0.2 + i % 3 / 10 if i < 35 else 0.05) for i, truth in enumerate(truths)]
+    other = [truth + (0.1 if i < 35 else 0.07) for i, truth in enumerate(truths)]
+    sized = verdict_of(run_with(tmp_path / "sized", one, one, data=NUMBERS), beside(NUMBERS, other))
+    assert sized.grade == "worse"
+    assert "significantly less (p < 0.001)" in str(sized)
     flat = verdict_of(run_with(tmp_path / "flat", [5.0] * 60, [5.0] * 60, data=NUMBERS), beside(NUMBERS, off))
     assert flat.grade == "nothing"
     assert "No better than always answering 1." in str(flat)

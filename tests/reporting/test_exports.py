@@ -220,9 +220,9 @@ APPENDIX = [
     "Simple models",
     "Calibration and evidence",
     "Slices",
+    "Ruled out",
     "How far to trust this",
     "Options and table",
-    "Versions and hashes",
     "The command that repeats the run",
 ]
 
@@ -250,6 +250,7 @@ def test_a_finished_run_is_two_pages_that_begin_with_the_verdict_and_an_appendix
     assert "Odds by the training rows: about " in report.split("## ")[0]
     assert "heaviest first: the posterior over the sentences found, written from the rows that weigh them" in report
     assert "log score " in report
+    assert "; the newest:" in report
     facts = "right on 5 of 6 test rows · right on 75 to 99.8 % of such rows"
     assert f"1. 60 % · {facts}\n\n> Say yes if a is even, else no.\n" in report
     assert "\n| no | 2 | 1 | 0 |\n| yes | 0 | 2 | 1 |\n" in report

@@ -7,8 +7,10 @@ import numpy as np
 
 from vpp.data.dataset import Dataset
 from vpp.events import INITIAL_STEP
+from vpp.findings.points import totals
 from vpp.findings.status import loading_words, model_name, server_sentences, steps_text, wait_words
 from vpp.findings.step import Accuracy, Names, accuracies
+from vpp.posterior.weights import normalise
 from vpp.runs.budget import cap_words, demo_pace, ending_share, money, plan_of, seconds_left, time_s
 from vpp.runs.directory import Snapshot, State
 from vpp.runs.view import RunView, StepView, settling_of
@@ -142,7 +144,7 @@ def health(view: RunView, dataset: Dataset) -> str:
         return "Too early to say how it does"
     if words := _no_better(scores[-1], dataset):
         return words
-    if view.size > 1 and max(Names(view).shares(scores[-1].step).values(), default=0.0) > ALL_WEIGHT:
+    if view.size > 1 and _has_all_weight(view, scores[-1].step):
         return "One hypothesis has all the weight"
     n = settling_of(view, dataset).n
     if n >= SETTLED:
@@ -151,6 +153,14 @@ def health(view: RunView, dataset: Dataset) -> str:
     gains = np.flatnonzero(rises.max(axis=1) > EQUAL)
     n = len(rises) - 1 - int(gains[-1]) if len(gains) else len(rises)
     return "Improving" if len(gains) and n < SETTLED else f"No gain for {counted(n, 'step')}"
+
+
+def _has_all_weight(view: RunView, step: int) -> bool:
+    """True if one hypothesis has nearly all weight, and would have it if each different text counted once."""
+    texts = {each.hypothesis: each for each in view.steps[step].scores.values()}
+    once = normalise([each.log_likelihood for each in texts.values()]).tolist()
+    alike = totals(zip((each.behaviour for each in texts.values()), once, strict=True))
+    return max(Names(view).shares(step).values(), default=0.0) > ALL_WEIGHT < max(alike.values())
 
 
 def _no_better(last: Accuracy, dataset: Dataset) -> str:

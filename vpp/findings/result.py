@@ -246,7 +246,9 @@ def weights_words(snapshot: Snapshot) -> str:
         n = len(next(iter(view.final_scores.values())).rows)
         rows = counted(n, "training row") if is_final_on_train(config) else f"last {counted(n, 'row')}"
         tempered = "" if view.final.beta == 1 else f" Log-likelihoods are divided by β = {fixed(view.final.beta)}."
-        return f"Each different hypothesis counts once, scored on the {rows}, from which it was written.{tempered}"
+        constant = " A constant answer has half of the prior." if view.final.constant else ""
+        once = f"Each different hypothesis counts once, scored on the {rows}, from which it was written."
+        return f"{once}{constant}{tempered}"
     if last.resampling:
         return f"The hypotheses were copied by weight at step {last.step + 1}, which sets the weights equal."
     beta = last.reweighting.beta if last.reweighting else 1.0

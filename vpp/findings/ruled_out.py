@@ -17,7 +17,7 @@ from vpp.problem import losses_of
 from vpp.runs.view import RunView
 from vpp.settings import Config
 from vpp.show.blocks import Heading, Line, Lines, Mark, Note, Table
-from vpp.show.words import capitalised, counted, in_words, integer, listed, nth_step, value_text
+from vpp.show.words import capitalised, counted, cut, in_words, integer, listed, nth_step, value_text
 
 Reason = Literal["rejected", "resampled away", "unparsable"]
 MARKS: dict[Reason, tuple[Mark, str]] = {
@@ -145,6 +145,7 @@ def _unread(view: RunView, dataset: Dataset) -> Iterator[RuledOut]:
 # In words
 
 MOST_ROWS = 6
+MOST_LINES, LONGEST = 5, 160
 MOST_INPUTS = 4
 HEAD = ("row", "true", "its answer", "the rival", "inputs")
 
@@ -153,9 +154,7 @@ def ruled_out_heading(entries: Sequence[RuledOut], config: Config) -> Iterator[o
     """Yield the heading with the counts; nothing for a method that rules out nothing."""
     if not entries and (config.is_weighing or not (config.is_filtered or config.is_weighted)):
         return
-    counts = Counter(entry.reason for entry in entries)
-    caption = listed([f"{integer(counts[each])} {MARKS[each][1]}" for each in MARKS if counts[each]])
-    yield Heading("Ruled out", caption)
+    yield Heading("Ruled out", _counts(entries))
     if not entries:
         yield Note("Nothing so far: no proposal was rejected, and no hypothesis was dropped.")
 
@@ -176,6 +175,21 @@ def ruled_out_lines(entries: Sequence[RuledOut], *, seed_text: str) -> Lines:
         )
 
     return Lines(tuple(line(place, entry) for place, entry in enumerate(entries)))
+
+
+def ruled_out_table(entries: Sequence[RuledOut], *, seed_text: str) -> Iterator[Note | Table]:
+    """Yield how many texts were ruled out, and a line for each of the newest."""
+    if entries:
+        newest = ruled_out_lines(entries[:MOST_LINES], seed_text=seed_text).items
+        rows = [(each.status, each.reason, cut(each.words, LONGEST)) for each in newest]
+        yield Note(f"{capitalised(_counts(entries))}; the newest:")
+        yield Table(head=("what", "when and why", "hypothesis"), rows=rows)
+
+
+def _counts(entries: Sequence[RuledOut]) -> str:
+    """`12 rejected and 3 dropped`."""
+    counts = Counter(entry.reason for entry in entries)
+    return listed([f"{integer(counts[each])} {MARKS[each][1]}" for each in MARKS if counts[each]])
 
 
 def _reason(entry: RuledOut, against: Sequence[Contradiction]) -> str:

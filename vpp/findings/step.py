@@ -385,7 +385,7 @@ def _weighing(at: StepView, names: Names) -> Iterator[str]:
     heaviest, share = next(iter(names.shares(at.step).items()))
     yield f"Hypothesis {heaviest} is the heaviest, with {percent(share)}."
     if at.resampling is None:
-        yield "The weights are even enough: none is copied." if len(made.weights) > 1 else ""
+        yield "Among the copies the weights are even enough: none is copied." if len(made.weights) > 1 else ""
         return
     copies = Counter(at.resampling.ancestors)
     dropped, several = len(made.weights) - len(copies), sum(n > 1 for n in copies.values())

@@ -1,7 +1,7 @@
 """The verdict on a run: how good its result is beside the best simple model, and how sure it was where it was wrong.
 
-The paired test is the sign test on the same test rows. The simple model is the best of several on those rows, chosen
-after the fact, so p is multiplied by their number (Bonferroni).
+The paired test on the same test rows is the sign test, for numbers Wilcoxon's signed-rank test. The simple model is the
+best of several on those rows, chosen after the fact, so p is multiplied by their number (Bonferroni).
 """
 
 import math
@@ -82,7 +82,9 @@ def beside_text(record: dict[str, Any] | None) -> str:
     if found.n_right is None or found.n_model_right is None:
         return ""
     n = found.n - found.n_unknown
-    own, model = (percent(right / max(1, n), decimals=1) for right in (found.n_right, found.n_model_right))
+    if not n:
+        return f"“I don’t know” on all {integer(found.n)}"
+    own, model = (percent(right / n, decimals=1) for right in (found.n_right, found.n_model_right))
     return f"{own}{f' of {integer(n)}' if found.n_unknown else ''}, {MODEL_NAMES[found.model]} {model}"
 
 
@@ -172,6 +174,8 @@ def _without_test_rows(view: RunView, dataset: Dataset) -> Verdict:
 # On test rows
 
 ALONE = "One hypothesis cannot say how sure it is."
+ITS = "Its"
+"""Begins what is said of ranges of numbers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -250,7 +254,7 @@ def _numbers(case: _Case) -> Verdict:
     difference = case.difference(range(n))
     grade, beside = _beside(case, difference, f"off by {number(other, DIGITS)}", ("less", "more"))
     first = f"Off by {number(own, DIGITS)} on average on {counted(n, 'test row')}."
-    sentences = (first, beside, *_confidence(sure, "Its", "them"))
+    sentences = (first, beside, *_confidence(sure, ITS, "them"))
     return replace(case.facts, grade=grade, sentences=sentences, error=own, model_value=other, p=difference.p)
 
 
@@ -302,5 +306,7 @@ def _confidence(found: Confidence | None, it: str, what: str) -> Iterator[str]:
         yield ALONE
     elif found.judgement == SURER:
         yield f"{it} {found.words}: do not trust {what}."
+    elif it == ITS:
+        yield f"{it} {found.words}."
     elif found.wrong is not None:
         yield f"Where it was wrong it was {percent(found.wrong)} sure on average."

@@ -9,7 +9,6 @@ import json
 import sqlite3
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -65,14 +64,14 @@ class ResponseCache:
             raise InputError(f"the response cache {folder} cannot be used ({error}): choose another folder") from error
 
     def get(self, key: str) -> Completion | None:
-        """Return the answer under `key`, marked as cached; None for none, or a row that this module did not write."""
+        """Return the answer under `key`; None for none, or a row that this module did not write."""
         stored = self._use(lambda: self._store.get(key), unkept=0)
         with suppress(ValidationError, TypeError):
-            return replace(_ANSWER.validate_json(stored, strict=True, extra="forbid"), cached=True)
+            return _ANSWER.validate_json(stored, strict=True, extra="forbid")
         return None
 
     def put(self, key: str, completion: Completion) -> None:
-        answer = _ANSWER.dump_json(completion, exclude={"cached", "refusal"}).decode()
+        answer = _ANSWER.dump_json(completion, exclude={"refusal"}).decode()
         self._use(lambda: self._store.set(key, answer), unkept=1)
 
     def _use(self, work: Callable[[], Any], *, unkept: int) -> Any:

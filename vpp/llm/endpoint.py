@@ -17,7 +17,7 @@ from vpp.events import Counters
 from vpp.llm import protocol
 from vpp.llm.cache import ResponseCache, cache_key
 from vpp.llm.gate import NO_KEY, Gate, Headers, body_of, checked_address, sendable
-from vpp.llm.limits import DEFAULT_CONCURRENCY, FREE, Budget, Price, Throttle
+from vpp.llm.limits import DEFAULT_CONCURRENCY, FREE, Budget, Price, Throttle, affordable
 from vpp.llm.prompts import prompt_tokens, tokens_at_most
 from vpp.llm.protocol import Completion, Failure, Refused, Structure
 from vpp.llm.templates import Messages
@@ -86,7 +86,7 @@ class Endpoint:
         self._budget = self.budget or Budget(self.counters)
         self.model = self.server.model
         self._more = body_of(self.server.body)
-        self._throttle = Throttle(self.concurrency)
+        self._throttle = Throttle(affordable(self.concurrency))
         self.counters.servers.add(self._throttle)
         self._client: Client | None = None
         self._successes = 0
@@ -123,21 +123,18 @@ class Endpoint:
         if top_logprobs:
             options |= {"logprobs": True, "top_logprobs": top_logprobs}
         key = self._key(messages, options) if self.cache else ""
-        completion = self.cache.get(key) if self.cache else None
+        stored = self.cache.get(key) if self.cache else None
         try:
-            completion = completion or await self._retried(messages, options)
+            completion = stored or await self._retried(messages, options)
         except EndpointError:
             self.counters.add(failed=1)
             raise
         # the server may answer better another time
         is_whole = completion.text and not is_cut(messages, completion)
-        if self.cache and is_whole and not completion.cached and (completion.first_tokens or not top_logprobs):
+        if self.cache and is_whole and not stored and (completion.first_tokens or not top_logprobs):
             self.cache.put(key, completion)
-        self.counters.add(
-            cached=int(completion.cached),
-            prompt_tokens=completion.prompt_tokens,
-            completion_tokens=completion.completion_tokens,
-        )
+        tokens = {"prompt_tokens": completion.prompt_tokens, "completion_tokens": completion.completion_tokens}
+        self.counters.add(cached=stored is not None, **tokens)
         return completion
 
     def _key(self, messages: Messages, options: dict[str, Any]) -> str:

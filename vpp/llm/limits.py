@@ -16,7 +16,7 @@ from typing import Annotated
 from annotated_types import Ge
 from anyio import CapacityLimiter
 
-from vpp.events import Amount, Counters
+from vpp.events import Amount, Counters, Traffic
 
 DEFAULT_CONCURRENCY = 1_024
 """Default ceiling of calls in flight: enough to send a step's calls, and usually all test rows, together."""
@@ -24,43 +24,33 @@ OTHER_FILES = 200
 """Files and sockets that a process has open besides its connections."""
 
 
-class Throttle:
+@dataclass(eq=False)
+class Throttle(Traffic):
     """Admits calls to one server, first come first served, while fewer than an adaptive limit are inside."""
 
-    def __init__(self, wanted: int) -> None:
-        """wanted: calls in flight at most; fewer if this process may not open as many files."""
-        self.ceiling = affordable(wanted)
-        """Most calls in flight while the server keeps up."""
+    def __post_init__(self) -> None:
         self.slots = CapacityLimiter(self.ceiling)
-        self.began: list[float] = []
-        """Times (`time.monotonic`) at which the calls in flight began."""
-        self.held_until = 0.0
-        """Unix time until which the server wants no call; 0.0 if any time."""
-        self._limit = float(self.ceiling)
         self._cut_at = -math.inf
-
-    @property
-    def limit(self) -> int:
-        return int(self._limit)
+        self._resize(self.ceiling)
 
     def narrow(self, most: int) -> None:
         self.ceiling = min(self.ceiling, most)
-        self._resize(self._limit)
+        self._resize(self._exact)
 
     def _resize(self, limit: float) -> None:
-        self._limit = max(1.0, min(limit, self.ceiling))
-        self.slots.total_tokens = self.limit
+        self._exact = max(1.0, min(limit, self.ceiling))
+        self.limit = self.slots.total_tokens = int(self._exact)
 
     def answered(self, began: float) -> None:
         """Record that a call got its answer, which ends a hold."""
         if began > self._cut_at:
-            self._resize(self._limit + 1 / math.sqrt(self._limit))
+            self._resize(self._exact + 1 / math.sqrt(self._exact))
         self.held_until = 0.0
 
     def refused(self, began: float, *, hold_s: float = 0.0) -> None:
         """Record that the server had no room for a call. hold_s: seconds in which it wants no other; 0: any time."""
         if began > self._cut_at:  # at most one halving a round trip
-            self._resize(self._limit / 2)
+            self._resize(self._exact / 2)
             self._cut_at = time.monotonic()
         if hold_s:
             self.held_until = max(self.held_until, time.time() + hold_s)

@@ -52,7 +52,6 @@ class Completion:
     """Whether it ends at its limit of tokens."""
     prompt_tokens: Tokens = 0
     completion_tokens: Tokens = 0
-    cached: bool = False
     refusal: str = ""
     """Words of a server that refused this prompt, so that there is no answer."""
     reasoning: str | None = None
@@ -458,8 +457,6 @@ MOVED = {"temperature": 2.0, "top_logprobs": 20.0}
 """Fields whose value moves to the nearest number in a refusal, with the largest plausible one."""
 STEP = 0.01
 """Distance from a bound that the server does not take itself: `greater than 0`."""
-MOST_MOVES = 6
-"""Moves of a field's bounds before it is left out: each costs a request."""
 _OF_SIZE = re.compile(
     r"context|input.?(tokens|length)|at most|too (high|long|large|big|many)|exceed|(greater|less|more) than",
     re.IGNORECASE,
@@ -467,16 +464,9 @@ _OF_SIZE = re.compile(
 _NUMBER = re.compile(r"(?<!\w)(?<!\d\.)\d{1,9}(?:\.\d{1,9})?(?!\.?\w)")
 
 
-class Bounds(NamedTuple):
-    """Values of a field that a server has not refused."""
-
-    low: float = -inf
-    high: float = inf
-    moves: int = 0
-
-
-Refused = dict[str, Bounds | None]
-"""Fields of a request of which a server refuses values; None if it takes none."""
+Refused = dict[str, tuple[float, float] | None]
+"""Fields of a request of which a server refuses values, with the bounds of the others; None if it takes none."""
+ANY = (-inf, inf)
 
 
 def nearest_value(value: float, words: str, most: float) -> float | None:
@@ -487,8 +477,10 @@ def nearest_value(value: float, words: str, most: float) -> float | None:
     numbers = set(map(float, _NUMBER.findall(words)))
     if value == 0:
         return STEP if numbers or "positive" in words else None
-    others = [each for each in numbers - {0.0, value} if each <= most]
-    return min(others, key=lambda each: abs(each - value)) if others else value - STEP if value in numbers else None
+    if others := [each for each in numbers - {0.0, value} if each <= most]:
+        return min(others, key=lambda each: abs(each - value))
+    is_bound = value in numbers and value == int(value)  # any other number is only repeated
+    return value - STEP if is_bound else None
 
 
 def refused_fields(complaint: Complaint, sent: Mapping[str, Any]) -> dict[str, float | None]:
@@ -508,12 +500,13 @@ def refused_fields(complaint: Complaint, sent: Mapping[str, Any]) -> dict[str, f
 
 def note_refused(refused: Refused, name: str, sent: float, moved: float | None) -> None:
     """Narrow a field's bounds so that the value moves; leave the field out if that is in vain."""
-    bounds = refused.get(name, Bounds())
-    if bounds and moved is not None and bounds.low <= sent <= bounds.high:  # else another request has moved it already
-        value, moves = type(sent)(moved), bounds.moves + 1
-        bounds = Bounds(bounds.low, value, moves) if value < sent else Bounds(value, bounds.high, moves)
-        moved = None if value == sent or bounds.low > bounds.high or moves > MOST_MOVES else value
-    refused[name] = None if moved is None else bounds
+    bounds = refused.get(name, ANY)
+    if bounds is None or moved is None:
+        refused[name] = None
+    elif bounds[0] <= sent <= bounds[1]:  # else another request has moved it already
+        value = type(sent)(moved)
+        low, high = (bounds[0], value) if value < sent else (value, bounds[1])
+        refused[name] = (low, high) if value != sent and low <= high else None
 
 
 def accepted_fields(options: Mapping[str, Any], refused: Refused) -> dict[str, Any]:
@@ -521,7 +514,7 @@ def accepted_fields(options: Mapping[str, Any], refused: Refused) -> dict[str, A
     fields = {}
     for option, value in options.items():
         names = MOST_TOKENS if option == "max_tokens" else (option,)
-        if name := next((name for name in names if refused.get(name, Bounds())), ""):
+        if name := next((name for name in names if refused.get(name, ANY)), ""):
             bounds = refused.get(name)
-            fields[name] = max(bounds.low, min(value, bounds.high)) if bounds else value
+            fields[name] = max(bounds[0], min(value, bounds[1])) if bounds else value
     return fields

@@ -21,6 +21,7 @@ from vpp.findings.options import GRADINGS, METHODS
 from vpp.findings.programs import program_folds, program_readings
 from vpp.findings.result import caveats, evidence_measure, odds_words, posterior_words, weights_words
 from vpp.findings.rows import Rows, calibrated, evaluated_rows, headline, mistakes, row_table, trust
+from vpp.findings.ruled_out import ruled_out, ruled_out_table
 from vpp.findings.slices import slices, worst_by_column
 from vpp.findings.status import finish_words, rows_sentence, steps_done, withheld
 from vpp.findings.verdict import blocks, run_verdict
@@ -143,9 +144,9 @@ def appendix(reader: RunReader) -> Mapping[str, tuple[object, ...]]:
         "Simple models": simple_models(reader, dataset),
         "Calibration and evidence": calibration(reader, snapshot, rows),
         "Slices": worst_by_column(slices(rows)) if rows else (),
+        "Ruled out": ruled_out_table(ruled_out(snapshot.view, dataset), seed_text=snapshot.view.seed_text),
         "How far to trust this": map(Note, (*caveats(snapshot, dataset), *withheld(reader.directory))),
         "Options and table": options(snapshot, dataset),
-        "Versions and hashes": [versions(snapshot)],
         "The command that repeats the run": command(snapshot.spec),
     }
     every = {title: tuple(section) for title, section in sections.items()}
@@ -191,14 +192,6 @@ def options(snapshot: Snapshot, dataset: Dataset) -> Iterator[object]:
     if dataset.descriptions:
         meanings = dataset.descriptions.named(dataset.target)
         yield Table(head=("column or label", "what it means"), rows=meanings)
-
-
-def versions(snapshot: Snapshot) -> Table:
-    started, record = snapshot.view.start, snapshot.spec.dataset
-    lines = [*started.versions.items()] if started else []
-    lines += [("data, SHA-256", record["provenance"]["sha256"]), ("rows and split, SHA-256", record["fingerprint"])]
-    lines += [(f"{role} template, SHA-256", sha) for role, sha in started.templates.items()] if started else []
-    return Table(head=("version or hash", "value"), rows=lines)
 
 
 def command(spec: RunSpec) -> Iterator[object]:

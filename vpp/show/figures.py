@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from vpp.environment import app_folder
 from vpp.show.blocks import Drawing, Table
 from vpp.show.markup import CUE, aligned, badge, caption, html, is_rewritten, scrolling, term, text
-from vpp.show.words import EQUAL, NBSP, counted, cut, percent
+from vpp.show.words import EQUAL, counted, cut, percent
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -29,6 +29,7 @@ TOKENS = {name: Token(*pair) for name, *pair in re.findall(r" --([\w-]+): light-
 
 HUES = 6
 """Custom properties --l0 to --l5 of assets/vpp.css; the seventh label has the first one's hue again."""
+LEAST_ROOM = 3
 Kind = Literal["good", "bad", "unsure good", "unsure bad"]
 
 
@@ -46,7 +47,7 @@ class VoteBar(Drawing):
     labels: tuple[str, ...]
     abstained: float = 0.0
     room: int = 24
-    """Characters that fit into the whole bar: a label without its room is not written."""
+    """Characters that fit into the whole bar: the page cuts a label that is longer than its part."""
 
     @property
     def words(self) -> str:
@@ -61,9 +62,8 @@ class VoteBar(Drawing):
         is_tied = len(shares) > 1 and shares[0][1] - shares[1][1] < EQUAL
 
         def span(place: int, label: str, share: float) -> str:
-            # No-break spaces: on a narrow page a label is complete or out of sight.
-            said = (each.replace(" ", NBSP) for each in (self._words(label, share), label))
-            words = text(next((each for each in said if len(each) <= share * self.room), ""))
+            said, most = self._words(label, share), share * self.room
+            words = text(said if len(said) <= most else label if most >= LEAST_ROOM else "")
             kind = f"{hue(label, self.labels)}{'' if place or is_tied else ' lead'}"
             return f'<span class="{kind}" style="--v:{share:.4f}">{words}</span>'
 
