@@ -388,9 +388,10 @@ def _kind_notes(draft: _Draft) -> Iterator[str]:
     if draft.choice is not None or not cells or draft.kind == "number":
         return
     if draft.kind == "date":
-        first, *_, last = 2 * date_forms(cells)
-        if any(read_date(cell, first) != read_date(cell, last) for cell in cells):
-            yield f"{name}: dates such as {cells[0]!r} could be {first} or {last}; prompts show them as written"
+        forms = date_forms(cells)
+        if any(read_date(cell, forms[0]) != read_date(cell, forms[-1]) for cell in cells):
+            either = f"{forms[0]} or {forms[-1]}"
+            yield f"{name}: dates such as {cells[0]!r} could be {either}; prompts show them as written"
     elif draft.kind != "sequence" and draft.are_numbers:
         if draft.kind == "text" or are_codes(cells, name=draft.name):
             yield f"{name} holds codes of digits, not numbers; the kind number reads them as numbers"
