@@ -118,7 +118,7 @@ def _learning(commands: Commands) -> None:
     method = method_options(weigh, settings.WEIGHING)
     method.add_argument("--start", metavar="FILE", required=True, help="the sentences, one a line or a JSON list")
     about = "their prior weights: numbers with commas, in the file's order (equal)"
-    method.add_argument("--prior", dest="start_prior", type=_numbers, default=(), metavar="N,N,…", help=about)
+    method.add_argument("--prior", dest="start_prior", type=_names, default=(), metavar="N,N,…", help=about)
     run_options(weigh)
     weigh.set_defaults(preset="recommended", seeds=1, test=None, **{"config.method": "weigh"})
 
@@ -332,7 +332,7 @@ def run_options(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("more")
     about = "prices of a million prompt and completion tokens, then those of the optimizer, if another; adds costs to "
     about += "plan, progress and report"
-    group.add_argument("--price", type=_prices, default=(), metavar="IN,OUT[,IN,OUT]", help=about)
+    group.add_argument("--price", type=_prices, default={}, metavar="IN,OUT[,IN,OUT]", help=about)
     group.add_argument("--plan", action="store_true", help="print calls, tokens and cost, and end without a call")
     new_run_options(group)
 
@@ -408,17 +408,14 @@ def _calibration(text: str) -> dict[str, str | None]:
     return {"split.calibration_size": size, "config.coverage": share or None}
 
 
-def _numbers(text: str) -> tuple[float, ...]:
-    try:
-        return tuple(map(float, text.split(",")))
-    except ValueError:
-        raise ArgumentTypeError(f"{text!r} is no list of numbers: write them with commas, such as 0.15,0.60") from None
-
-
-def _prices(text: str) -> tuple[float, ...]:
-    if len(amounts := _numbers(text)) not in (2, 4):
+def _prices(text: str) -> dict[str, dict[str, str]]:
+    """Return the prices of the learner, and of the optimizer if it has its own, as of `Prices`."""
+    amounts = text.split(",")
+    if len(amounts) not in (2, 4):
         raise ArgumentTypeError(f"{text!r} is not IN,OUT: give two numbers such as 0.15,0.60, or four")
-    return amounts
+    pairs = zip(amounts[::2], amounts[1::2], strict=True)
+    prices = ({"prompt": prompt, "completion": completion} for prompt, completion in pairs)
+    return dict(zip(("learner", "optimizer"), prices, strict=False))
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -1,7 +1,9 @@
-"""Progress on standard error: one line redrawn on a terminal, plain lines in a file or pipe; a bar of answers."""
+"""Progress on standard error: one line redrawn on a terminal, plain lines in a file or pipe; bars of several runs and
+of answers."""
 
 import shutil
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import TextIO, TypeVar
 
@@ -9,7 +11,8 @@ from vpp.cli.system import environment, keys
 from vpp.findings.progress import flight_words, pace, phase
 from vpp.findings.status import faults_named, retry_words, steps_done, steps_text
 from vpp.runs.asking import Background, Questions
-from vpp.runs.directory import Heartbeat, Snapshot
+from vpp.runs.directory import Heartbeat, RunDirectory, Snapshot, read_summary
+from vpp.runs.group import start_open, wait_for
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView
 
@@ -83,6 +86,26 @@ class Progress:
             f"failed or odd: {faults}" if faults else "",
         )
         return ", ".join(filter(None, parts))
+
+
+def follow(runs: Sequence[RunDirectory], *, has_bar: bool) -> None:
+    """Start the workers of runs that are not finished, and wait for their ends. An interrupt stops the runs."""
+    from tqdm import tqdm
+
+    start_open(runs, keys=keys())
+    with tqdm(desc=runs[0].id, unit="step", disable=not has_bar) as bar:
+
+        def look(_: object) -> None:
+            summaries = list(map(read_summary, runs))
+            bar.total = sum(each.total_steps for each in summaries)
+            bar.update(sum(map(steps_done, summaries)) - bar.n)
+
+        try:
+            wait_for(runs, look)
+        except KeyboardInterrupt:
+            for run in runs:
+                run.send_command("stop")
+            raise
 
 
 def ask(asking: Questions[T], *, has_bar: bool | None = None) -> T:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from vpp.cli import BAD_INPUT, DONE, ENDPOINT_FAILED, STOPPED, Ending, Lines, complain, system
 from vpp.cli.parser import INSTEAD, part
-from vpp.cli.progress import Progress, StatusLine
+from vpp.cli.progress import Progress, StatusLine, follow
 from vpp.data.build import ColumnChoice, build_dataset, guess_reason, target_guess
 from vpp.data.dataset import Dataset, Kind
 from vpp.data.descriptions import typed
@@ -27,15 +27,15 @@ from vpp.errors import InputError
 from vpp.findings.cost import cost
 from vpp.findings.options import unused_words
 from vpp.findings.status import model_file_words, rows_sentence, verdict
-from vpp.llm.limits import Cap, Price
+from vpp.llm.limits import Cap
 from vpp.llm.templates import AUTO, ROLES, TEMPLATES, Role
 from vpp.runs import preparation
 from vpp.runs.asking import CheckResult, check_servers
 from vpp.runs.budget import estimate
-from vpp.runs.directory import RunDirectory, RunReader, read_summary, read_view, refusal
-from vpp.runs.group import Group, begin, start_open, wait_for
+from vpp.runs.directory import RunDirectory, RunReader, read_view, refusal
+from vpp.runs.group import Group, begin
 from vpp.runs.process import TIMEOUT_S, endpoint_for, on_signals
-from vpp.runs.spec import EndpointSpec, Prices, RunSpec, to_json
+from vpp.runs.spec import EndpointSpec, RunSpec, to_json
 from vpp.runs.view import RunView
 from vpp.runs.worker import work
 from vpp.settings import Config, preset
@@ -69,7 +69,7 @@ def run(options: Namespace) -> Lines:
         "start": start,
         "start_prior": options.start_prior,
         "command": system.without_secrets(sys.argv[1:]),
-        "prices": _prices(options.price),
+        "prices": options.price,
         "cap": part(options, "cap"),
         **part(options, "spec"),
     }
@@ -137,13 +137,6 @@ def endpoint_of(options: Namespace) -> EndpointSpec:
     endpoint = replace(base, **server)
     preparation.check_gate(endpoint, system.keys().gate)
     return endpoint
-
-
-def _prices(amounts: Sequence[float]) -> Prices:
-    """Return prices of prompt and completion tokens, of the learner, then of the optimizer if it has its own."""
-    pairs = zip(amounts[::2], amounts[1::2], strict=True)
-    prices = [Price(prompt=prompt, completion=completion) for prompt, completion in pairs]
-    return Prices(**dict(zip(("learner", "optimizer"), prices, strict=False)))
 
 
 def _templates(options: Namespace, endpoint: EndpointSpec, dataset: Dataset) -> dict[Role, str | None]:
@@ -249,20 +242,9 @@ def _follow(runs: Sequence[RunDirectory], options: Namespace) -> Lines:
     from vpp.findings.verdict import blocks
     from vpp.show.markup import lines
 
-    group, line = Group(runs[0].path.parent, runs[0].spec().group), StatusLine(None if options.quiet else sys.stderr)
-    left = list(runs)
-
-    def look(going: list[RunDirectory]) -> None:
-        for run in [run for run in left if run not in going]:
-            left.remove(run)
-            line.print(f"{run.spec().name}: {run.state(read_summary(run))}")
-        if line.is_terminal:
-            line.draw(f"{len(runs) - len(left)} of {len(runs)} runs have ended")
-
-    start_open(runs, keys=system.keys())
+    group = Group(runs[0].path.parent, runs[0].spec().group)
     with on_signals(partial(group.send, "stop")):
-        wait_for(runs, look)
-    line.clear()
+        follow(runs, has_bar=not options.quiet)
     if pooled := group.pool():
         _write_results(pooled, read_view(pooled.journal))
     together = seeds(group)

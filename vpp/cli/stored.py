@@ -193,9 +193,6 @@ def predict(options: Namespace) -> Lines:
     except (KeyboardInterrupt, EndpointError) as error:
         failure, answers = error, asking.complete_rows()
     if failure and not answers.rows:
-        if isinstance(failure, KeyboardInterrupt):
-            cached = "answers so far are in the cache" if directory.spec().endpoint.cache else "this run has no cache"
-            print(f"stopped: {options.output} was not written; {cached}", file=sys.stderr)
         raise failure
     content = prediction_csv(
         answers,
