@@ -4,7 +4,7 @@ import asyncio
 import gc
 import inspect
 import signal
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import hypothesis
@@ -12,6 +12,7 @@ import pytest
 
 from tests.forked import Forked
 from tests.processes import Desk, Model, Outcome, model
+from vpp.cli import main
 from vpp.runs.process import child_environment
 from vpp.runtime import no_collecting
 
@@ -74,6 +75,26 @@ def shared_desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     found = Desk(tmp_path_factory.mktemp("shared"))
     yield found
     found.close()
+
+
+@pytest.fixture
+def vpp(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[int, str, str]]:
+    """A command in this process, for those that end before a worker begins."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "VPP_MODEL", "VPP_CACHE_DIR", "VPP_MAX_RUNNING"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("VPP_RUNS_DIR", str(tmp_path / "runs"))
+
+    def command(*words: str | Path) -> tuple[int, str, str]:
+        try:
+            code = main([str(word) for word in words])
+        except SystemExit as ended:
+            code = int(ended.code or 0)
+        return code, *capsys.readouterr()
+
+    return command
 
 
 METHODS = {"smc": (), "mh": ("--method", "mh"), "vml": ("--method", "vml"), "programs": ("--reading", "auto")}

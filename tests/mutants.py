@@ -233,7 +233,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("a formula in the header", "map(safe_cell, (row_column,", "map(str, (row_column,"),
     ),
     ("cli/stored.py", "tests/verification/test_verify.py tests/cli/test_commands.py"): (
-        ("faults end with 0", "0 if result.holds else 1", "0"),
+        ("faults end with 0", "0 if found.holds else 1", "0"),
     ),
     ("cli/system.py", "tests/cli/test_bad_input.py"): (
         (".env before the environment", "{**dotenv(), **os.environ}", "{**os.environ, **dotenv()}"),

@@ -16,7 +16,6 @@ import pytest
 from tests.processes import Desk, Model, Outcome, Running, model, wait_until
 from vpp.bench.runner import share
 from vpp.bench.sweep import Cell, Setting, SweepDirectory, prepare
-from vpp.cli import main
 from vpp.runs.directory import is_locked
 from vpp.runs.spec import EndpointSpec
 
@@ -178,14 +177,11 @@ def test_a_cell_that_fails_is_reported_and_can_be_run_again(copy: SweepDirectory
 
 
 @pytest.fixture
-def refusal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Refusal:
+def refusal(vpp: Callable[..., tuple[int, str, str]]) -> Refusal:
     """Run a command that must be refused, in this process; return its complaint."""
-    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "VPP_MODEL"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.chdir(tmp_path)
 
     def complaint(*words: str | Path) -> str:
-        ended = Outcome(main(["bench", *map(str, words)]), *capsys.readouterr())
+        ended = Outcome(*vpp("bench", *words))
         assert ended.code == 2, words
         return ended.complaint
 

@@ -203,21 +203,12 @@ def _serving(commands: Commands) -> None:
     model_options(check, of_run=False)
 
 
-BENCH_METHODS = """\
-methods of the paper:
-  vml, vml5, mh, always-accept, smc
-  mh-k1, mh-k3, mh-k5: mh with 1, 3 and 5 particles, on linear, two-circles and sum-parity
-"""
-
-
 def _bench(commands: Commands) -> None:
     about = "run the paper's experiments and write their tables; run it again to continue a stopped sweep"
-    shape: dict[str, Any] = {"formatter_class": argparse.RawDescriptionHelpFormatter, "epilog": BENCH_METHODS}
-    parser = command(commands, "bench", "running:bench", about, **shape)
-    for name, about in (("tasks", "the seven tasks"), ("methods", "the methods, named below")):
-        parser.add_argument(
-            f"--{name}", dest=f"sweep.{name}", type=_names, metavar="A,B", help=f"some of {about} (all)"
-        )
+    parser = command(commands, "bench", "running:bench", about)
+    methods = "vml, vml5, mh, always-accept, smc, and mh-k1, mh-k3 and mh-k5: mh with 1, 3 and 5 particles"
+    for name, about in (("tasks", "some of the seven tasks (all)"), ("methods", f"some of {methods} (all)")):
+        parser.add_argument(f"--{name}", dest=f"sweep.{name}", type=_names, metavar="A,B", help=about)
     _number(parser, "--seeds", "seeds 0 to N - 1 (3)", dest="sweep.seeds")
     _number(parser, "--jobs", "cells run at a time, sharing --concurrency or 1024 calls (VPP_MAX_RUNNING)")
     about = "run the cells on a Ray cluster at this address; auto = this machine's, local = one started for this sweep"

@@ -14,9 +14,9 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from vpp.cli import BAD_INPUT, DONE, ENDPOINT_FAILED, STOPPED, Ending, Lines, complain, system
+from vpp.cli import BAD_INPUT, DONE, ENDPOINT_FAILED, STOPPED, Ending, Lines, complain, say, system
 from vpp.cli.parser import INSTEAD, part
-from vpp.cli.progress import Progress, StatusLine, follow
+from vpp.cli.progress import Progress, follow
 from vpp.data.build import ColumnChoice, build_dataset, guess_reason, target_guess
 from vpp.data.dataset import Dataset, Kind
 from vpp.data.descriptions import typed
@@ -197,13 +197,17 @@ def _plan_lines(prepared: preparation.Preparation, seeds: int) -> Iterator[str]:
 # The worker
 
 
+def quiet(*_: object) -> None:
+    """Say nothing."""
+
+
 def work_on(directory: RunDirectory, options: Namespace) -> Lines:
     log = RotatingFileHandler(directory.log, maxBytes=2**20, backupCount=1, encoding="utf-8", delay=True)
     logging.basicConfig(handlers=[log], format="%(asctime)s %(message)s")
     logging.raiseExceptions = False  # a run continues without its log
-    progress = Progress(None if options.quiet else sys.stderr, directory.spec())
-    view = work(directory, system.keys(), system.environment(), progress)
-    progress.close()
+    progress = Progress(directory.spec())
+    view = work(directory, system.keys(), system.environment(), quiet if options.quiet else progress)
+    progress.clear()
     if view.phase == "failed" or (view.phase == "paused" and options.quiet):
         complain(view.detail)
     if view.failure == "disk" and not directory.exists:
@@ -272,10 +276,11 @@ def bench(options: Namespace) -> Lines:
     directory, spec = _directory_and_spec(options, env.runs_dir)
     preparation.check_endpoint(spec.endpoint)
     # What workers take for VPP_MAX_RUNNING: with fewer than the jobs, some would wait.
-    slots, say = max(jobs, env.max_running), StatusLine(None if options.quiet else sys.stderr).print
+    slots = max(jobs, env.max_running)
     with ray_cluster(options.ray, jobs=jobs) if options.ray else nullcontext():
         backend: Backend = "ray" if options.ray else "threading"
-        ending, progress = run_sweep(directory, spec, jobs=jobs, slots=slots, backend=backend, say=say)
+        words = quiet if options.quiet else say
+        ending, progress = run_sweep(directory, spec, jobs=jobs, slots=slots, backend=backend, say=words)
     failed = f", {len(progress.failures)} failed" if progress.failures else ""
     yield f"{len(progress.outcomes)} of {len(progress.spec.cells)} cells finished{failed}: {directory.tables}"
     if ending != "done":
