@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -78,7 +78,7 @@ def plain_rule_of(text: str, dataset: Dataset) -> Rule | None:
     columns = columns_of([read_row(render_input(row)) for row in (*dataset.train, *dataset.test)])
     reading = read_rule(text, columns, tuple(dataset.classes))
     rule = None if reading.unread else reading.rule
-    return None if rule is None else lambda row: cast(Value | None, rule.answer(read_row(render_input(row))))
+    return None if rule is None else lambda row: rule.answer(read_row(render_input(row)))
 
 
 def is_named(column: str, sentence: str) -> bool:

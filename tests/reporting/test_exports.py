@@ -137,8 +137,8 @@ def test_an_unreachable_server_gives_a_one_line_error_without_the_password_and_n
 
 
 Json = dict[str, Any]
-MAPS = ("config", "models", "templates", "versions", "result.calls", "result.tokens", "dataset.provenance",
-        "dataset.descriptions.columns", "dataset.descriptions.labels")  # fmt: skip
+MAPS = ("config", "models", "templates", "versions", "result.calls", "result.tokens", "result.withheld",
+        "dataset.provenance", "dataset.descriptions.columns", "dataset.descriptions.labels")  # fmt: skip
 """Objects whose keys are names from elsewhere, or documented as one."""
 
 
