@@ -170,7 +170,9 @@ def _dataset(options: Namespace, config: Config) -> tuple[Dataset, str]:
         test_table=test,
         notes=() if options.target else (guess,),
         columns=ColumnChoice(inputs=options.inputs, descriptions={**beside, **given}),
-        split=system.from_text(SplitPlan, {"seed": config.seed, "is_whole": is_whole, **split}),
+        split=system.from_text(
+            SplitPlan, {"seed": config.seed, "coverage": config.coverage, "is_whole": is_whole, **split}
+        ),
     )
     source = f"; columns are described in {described_in}" if described_in else ""
     return dataset, f"{system.format_text(table.reading)}{source}"

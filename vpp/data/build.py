@@ -8,12 +8,12 @@ from itertools import chain, compress
 from typing import Literal, get_args
 
 from vpp.answers import look_alike, why_unreadable
-from vpp.data.columns import are_codes
+from vpp.data.columns import WORDS, are_codes, place_of
 from vpp.data.dataset import RANDOM, Dataset, Provenance, Row, SplitRule, Task, target_value
 from vpp.data.descriptions import describe
 from vpp.data.labelling import Key, input_key
 from vpp.data.numbers import is_integer, is_number
-from vpp.data.split import Pool, Split, SplitPlan, split_rows
+from vpp.data.split import Pool, Split, SplitPlan, few_calibration, split_rows
 from vpp.data.table import Table, read_like, require_columns
 from vpp.errors import DataError, InputError, counted, quoted
 from vpp.randomness import Purpose, rng
@@ -24,6 +24,8 @@ MAX_NUMERIC_CLASSES = 10
 """Most distinct values of integers that are labels rather than a quantity."""
 ROWS_PER_NUMERIC_CLASS = 5
 """Least average number of rows a value of integers that are labels rather than a quantity."""
+NAMES, MOST_LOST = ("na", "nan", "none", "null"), 0.1
+"""Words for a missing cell that are names too, and the largest share of rows that they may leave without a target."""
 
 
 def target_guess(table: Table) -> str | None:
@@ -66,6 +68,7 @@ def resolve_task(table: Table, target: str, task: Task | Literal["auto"]) -> Tas
     if task not in (known := ("auto", *get_args(Task))):
         raise InputError(f"task is {task!r}: choose one of {', '.join(known)}")
     column, present = table.column(target), [cell for cell in table.cells(target) if cell is not None]
+    check_lost(table, target)
     labels = number_labels(present) if column.n_distinct <= MAX_CLASSES else {}
     fault = "" if present else f"of {table.file} is empty"
     if len({labels.get(cell, cell) for cell in present}) == 1:
@@ -92,13 +95,27 @@ def resolve_task(table: Table, target: str, task: Task | Literal["auto"]) -> Tas
     return task
 
 
+def check_lost(table: Table, target: str) -> None:
+    """Raises DataError if words that may be labels, such as NA among names, take the target from many rows."""
+    column, cells = table.column(target), table.cells(target)
+    if column.kind in WORDS and column.missing is None and not all(is_number(cell) for cell in cells if cell):
+        texts = table.texts[table.names.index(target)]
+        lost = Counter(text for text, cell in zip(texts, cells, strict=True) if cell is None and text.lower() in NAMES)
+        if lost.total() > MOST_LOST * table.n_rows:
+            words, place = ",".join(lost), place_of(texts.index(next(iter(lost))), table.lines)
+            raise DataError(
+                f"column {target!r} holds {words} in {counted(lost.total(), 'row')}, from {place} on: say "
+                f"--missing '{target}={words}' if that means a missing cell, --missing '{target}=' if it is a label"
+            )
+
+
 def check_numbers(table: Table, target: str) -> None:
     """Raises DataError for the first target of a regression that is not a finite number."""
     for row, cell in enumerate(table.cells(target)):
         if cell is not None and not is_number(cell):
             raise DataError(
-                f"column {target!r} of {table.file} holds {quoted(cell)} in row {row}, which is not a number: fix the "
-                "cell, choose classification or pick another target"
+                f"column {target!r} of {table.file}: {place_of(row, table.lines)} holds {quoted(cell)}, which is not a "
+                "number: fix the cell, choose classification or pick another target"
             )
 
 
@@ -251,7 +268,7 @@ def build_dataset(
     own_notes = (
         parts.note,
         f"{counted(n_keyless, 'row')} with a target but no {rule.column!r}: left out" if n_keyless else "",
-        "too few rows for any calibration row" if split.calibration_size and not calibration else "",
+        few_calibration(len(calibration), split),
         *(split_hints(table, target) if rule == RANDOM and test_table is None and not split.is_whole else ()),
         *_label_notes(train, test, classes),
         *_copy_notes(train, (*calibration, *test)),

@@ -239,6 +239,9 @@ def read_date(text: str, form: str) -> datetime | None:
 WORDS = ("category", "text")
 Cells = tuple[str | None, ...]
 """None is a missing cell."""
+Lines = Sequence[int]
+"""Line of each row in the file, counted from 1; empty for a source without lines."""
+Words = tuple[str, ...] | None
 MOSTLY = 0.8  # least share of numbers, or dates, in a column that mostly holds them
 FEWEST = 3  # least numbers in a column for such a note
 LONGEST_WORD = 12  # most characters of a word for a missing cell that a note proposes
@@ -252,10 +255,14 @@ _TESTS: dict[Kind | None, tuple[str, Callable[[str], bool], Callable[[Sequence[s
 """(Name, test of a cell, test of a column) of each kind that a cell may not be of."""
 
 
+def place_of(row: int, lines: Lines) -> str:
+    return f"line {lines[row]}" if lines else f"row {row + 1} (counted from 1)"
+
+
 def read_columns(
-    names: Sequence[str],
-    texts: Sequence[Sequence[str]],
+    texts: Mapping[str, Sequence[str]],
     *,
+    lines: Lines = (),
     read_as: ReadAs = DETECT,
     delimiter: str = ",",
     chosen: Mapping[str, Kind] | None = None,
@@ -265,14 +272,14 @@ def read_columns(
 
     A None is a missing cell; numbers are plain decimal, other cells as written.
 
-    texts: (column, row) stripped. chosen: the user's kinds, by column. is_typed: the source has its own missing cells,
-    so words such as NA are values, except in a column of numbers or dates.
+    texts: (row,) stripped cells of each column. chosen: the user's kinds, by column.
+    is_typed: the source has its own missing cells, so words such as NA are values, except among numbers and dates.
     Raises DataError if a cell is not of the kind chosen for its column.
     """
-    words, likely = words_by_column(read_as.missing or (), names), "," if delimiter == ";" else "."
+    words, likely = words_by_column(read_as.missing or (), list(texts)), "," if delimiter == ";" else "."
     drafts = [
-        _Draft(name, column, (chosen or {}).get(name), words=words.get(name), is_typed=is_typed)
-        for name, column in zip(names, texts, strict=True)
+        _Draft(name, column, lines, (chosen or {}).get(name), words=words.get(name), is_typed=is_typed)
+        for name, column in texts.items()
     ]
     for draft in drafts:
         draft.read(read_as.decimal, likely)
@@ -291,12 +298,12 @@ class _Draft:
     """A column while it is read. words: those that mean a missing cell here, if the user said so."""
 
     def __init__(
-        self, name: str, texts: Sequence[str], choice: Kind | None, *, words: tuple[str, ...] | None, is_typed: bool
+        self, name: str, texts: Sequence[str], lines: Lines, choice: Kind | None, *, words: Words, is_typed: bool
     ) -> None:
         counts = Counter(texts)
         labels = labels_among(counts, is_typed=is_typed, is_words=choice in WORDS) if words is None else frozenset()
         self.name, self.choice, self.is_typed = name, choice, is_typed
-        self.texts, self.words, self.kept_words = texts, words, tuple(sorted(labels))
+        self.texts, self.lines, self.words, self.kept_words = texts, lines, words, tuple(sorted(labels))
         self.absent = {text: n for text, n in counts.items() if text not in labels and is_missing(text, words)}
         self.given = [text for text in counts if text not in self.absent]  # distinct, as written; `present`: as read
         self.are_numbers = all(map(is_number, self.given))
@@ -349,7 +356,14 @@ class _Draft:
         return "category" if 2 * len(distinct) <= n and 2 * n_sentences <= len(distinct) else "text"
 
     def place(self, text: str) -> str:
-        return f"row {self.texts.index(text)} holds {quoted(text)}"
+        return f"{self.line(text)} holds {quoted(text)}"
+
+    def line(self, text: str) -> str:
+        return place_of(self.texts.index(text), self.lines)
+
+    def undo(self, kind: Kind) -> str:
+        """Return the option that reads the column as another kind."""
+        return f"--kind '{self.name}={kind}'"
 
 
 def read_cell(text: str, column: Column) -> str | None:
@@ -371,30 +385,35 @@ def _notation_notes(drafts: Sequence[_Draft]) -> Iterator[str]:
         if draft.notation is not None:
             alike[draft.notation].append(draft)
     for notation, columns in alike.items():
-        pairs = zip(columns[0].given, columns[0].present, strict=True)
-        written, cell = max((pair for pair in pairs if pair[0] != pair[1]), key=lambda pair: len(pair[0]))
+        pairs = ((draft, *pair) for draft in columns for pair in zip(draft.given, draft.present, strict=True))
+        draft, written, cell = max((each for each in pairs if each[1] != each[2]), key=lambda each: len(each[1]))
         more = f" and {len(columns) - 3:,} more" if len(columns) > 3 else ""
         named = f"column{'s' if len(columns) > 1 else ''} {', '.join(repr(each.name) for each in columns[:3])}{more}"
-        undo = "; if that is wrong, choose the decimal mark, or the kind sequence" if notation.is_doubtful else ""
-        undo = "; the kind text keeps such cells as they are written" if notation.is_scaled else undo
-        yield f"{named}: {quoted(written)} is read as {f'{cell} {notation.unit}'.strip()}{undo}"
+        undo = f"{draft.undo('text')} keeps such cells as they are written"
+        if notation.is_doubtful or is_number(written):
+            mark = f"--read decimal={'comma' if notation.decimal == '.' else 'point'}" if set(written) & {*",."} else ""
+            sequence = draft.undo("sequence") if is_sequence(written) else ""
+            undo = f"if that is wrong, {' or '.join(filter(None, (mark, sequence)))} says so"
+        read = f"{quoted(written)} is read as {f'{cell} {notation.unit}'.strip()}"
+        yield f"{named}, {draft.line(written)}: {read}; {undo}"
 
 
 def _kind_notes(draft: _Draft) -> Iterator[str]:
     name, cells = f"column {draft.name!r}", draft.given
     for word in draft.kept_words:
         how = f"--missing '{draft.name}={word}' says so"
-        yield f"{name}: {word!r} is read as a label; if it means a missing cell, {how}"
+        yield f"{name}, {draft.line(word)}: {word!r} is read as a label; if it means a missing cell, {how}"
     if draft.choice is not None or not cells or draft.kind == "number":
         return
     if draft.kind == "date":
         forms = date_forms(cells)
         if any(read_date(cell, forms[0]) != read_date(cell, forms[-1]) for cell in cells):
-            either = f"{forms[0]} or {forms[-1]}"
-            yield f"{name}: dates such as {cells[0]!r} could be {either}; prompts show them as written"
+            either = f"{forms[0]} or {forms[-1]}; prompts show them as written, {draft.undo('text')} takes them as text"
+            yield f"{name}, {draft.line(cells[0])}: dates such as {cells[0]!r} could be {either}"
     elif draft.kind != "sequence" and draft.are_numbers:
         if draft.kind == "text" or are_codes(cells, name=draft.name):
-            yield f"{name} holds codes of digits, not numbers; the kind number reads them as numbers"
+            codes = f"codes of digits, not numbers, such as {quoted(cells[0])} in {draft.line(cells[0])}"
+            yield f"{name} holds {codes}; {draft.undo('number')} reads them as numbers"
     elif altered := next((cell for cell in cells if _NO_YEAR.fullmatch(cell.lower())), None):
         about = f"{draft.place(altered)}, a date without its year or its day"
         yield f"{name}: {about}, read as text; if a spreadsheet made it of a text such as 1-10, correct it there"
@@ -413,11 +432,12 @@ def _mostly_notes(draft: _Draft, what: str, fits: Callable[[str], bool]) -> Iter
     if are_codes([cell for cell in cells if cell not in others], name=draft.name):
         return
     if not others and what == "numbers":
-        yield f"{name}: its numbers are not in one notation, such as {_two_ways(cells)}"
+        how = "write them alike, or leave the column out with --inputs"
+        yield f"{name}: its numbers are not in one notation, such as {_two_ways(cells)} ({draft.line(cells[0])}); {how}"
     elif others and len(cells) >= FEWEST:
         is_word = len(others[0]) <= LONGEST_WORD and others[0].isprintable() and "," not in others[0]
-        how = f"; if that means a missing cell, --missing '{draft.name}={others[0]}' says so" if is_word else ""
-        yield f"{name}, though mostly {what}: {draft.place(others[0])}{how}"
+        how = f"if that means a missing cell, --missing '{draft.name}={others[0]}' says so"
+        yield f"{name}, though mostly {what}: {draft.place(others[0])}; {how if is_word else 'correct it in the file'}"
 
 
 def _two_ways(numbers: Sequence[str]) -> str:
@@ -430,10 +450,13 @@ def _missing_notes(drafts: Sequence[_Draft]) -> Iterator[str]:
     counts: Counter[str] = Counter()
     for draft in drafts:
         counts.update(draft.absent)
-    words = [f"{text!r} ({n:,})" for text, n in counts.most_common() if text]
     chosen = [draft for draft in drafts if draft.words is not None]
     if kept := [f"{text!r} in {draft.name!r}" for draft in chosen for text in draft.given if text.lower() in MISSING]:
         yield f"read as values, since --missing names other words: {first_of(kept, 5)}"
+    words = []
+    for text, n in counts.most_common() if len(counts) > ("" in counts) else ():
+        first = min(draft.texts.index(text) for draft in drafts if text in draft.absent)
+        words += [f"{text!r} ({n:,}, from {place_of(first, drafts[0].lines)} on)"] if text else []
     if words:
         cells = "1 cell is" if counts.total() == 1 else f"{counts.total():,} cells are"
         empty = f"; {counts['']:,} are empty" if counts[""] else ""
