@@ -15,7 +15,19 @@ from typing import Any
 from xml.parsers.expat import ExpatError, ParserCreate
 
 from vpp.data.dataset import ReadAs
-from vpp.data.text import AS_IS, NO_TEXT, Grid, Reading, Record, check_size, clean, decode, read_below_titles, read_csv
+from vpp.data.text import (
+    AS_IS,
+    NO_TEXT,
+    Grid,
+    Reading,
+    Record,
+    check_size,
+    clean,
+    decode,
+    named_grid,
+    read_csv,
+    read_lines,
+)
 from vpp.errors import DataError
 
 MAX_UNPACKED = 300_000_000
@@ -44,8 +56,8 @@ def read_file(content: bytes, *, name: str, read_as: ReadAs) -> Grid:
     _refuse_others(text[:100].encode(), name)  # such as a web page in UTF-16
     if not text.strip(None if read_as.delimiter else _BLANK):
         raise DataError(f"{name} is empty: a header line and rows are needed")
-    grid = read_json(text, encoding, name=name) if text.lstrip().startswith(("{", "[")) else None
-    return (grid or read_csv(text, encoding, name, read_as)).after(notes)
+    grid = read_json(text, encoding, name=name, notes=notes) if text.lstrip().startswith(("{", "[")) else None
+    return grid or read_csv(text, encoding, name, read_as, notes)
 
 
 def _refuse_others(content: bytes, name: str) -> None:
@@ -111,9 +123,9 @@ def read_workbook(content: bytes, name: str, read_as: ReadAs) -> Grid:
         ) from error
     skipped = read_as.skip_lines or 0
     rows = zip(*map(plain_texts, zip_longest(*lines.values())), strict=True)
-    records = (Record(line, cells) for line, cells in zip(lines, rows, strict=True) if line > skipped)
+    records = [Record(line, cells) for line, cells in zip(lines, rows, strict=True) if line > skipped]
     reading = Reading(format="excel", skipped_lines=skipped, sheet=sheet, sheets=names)
-    return read_below_titles(records, reading, name, read_as).after(notes)
+    return read_lines(records, reading, name, read_as, notes)
 
 
 class _Scan:
@@ -127,8 +139,7 @@ class _Scan:
     def __init__(self, content: bytes, name: str) -> None:
         self._name, self._cell = name, dict[str, str]()
         self._n_tags = self._depth = 0
-        self.merged = defaultdict[str, list[str]](list)
-        self.formulas = defaultdict[str, list[str]](list)
+        self.merged, self.formulas = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             _check_unpacked(sum(part.file_size for part in archive.infolist()), name)
             for part in archive.infolist():
@@ -175,8 +186,8 @@ def _lines(sheet: Any, name: str) -> dict[int, list[Any]]:
     lines: dict[int, list[Any]] = {}
     n_cells = 0
     for number, cells in enumerate(sheet.iter_rows(), start=1):
-        n_cells += len(cells)
-        if n_cells > MAX_SHEET_CELLS or number > MAX_SHEET_CELLS:
+        n_cells += max(len(cells), 1)
+        if n_cells > MAX_SHEET_CELLS:
             raise DataError(f"{name}: a sheet has more than {MAX_SHEET_CELLS:,} cells: keep a sample of its rows")
         if any(cell.value is not None and cell.value != "" for cell in cells):
             lines[number] = list(map(_value, cells))
@@ -190,19 +201,24 @@ def _value(cell: Any) -> Any:
     return cell.value
 
 
+def _value_at(lines: Mapping[int, list[Any]], row: int, column: int) -> Any:
+    values = lines.get(row, [])
+    return values[column - 1] if column <= len(values) else None
+
+
 def _fill_merged(lines: dict[int, list[Any]], merged: Sequence[str]) -> str:
     """Copy the value of cells that are merged over several rows into each of them; return a note on that."""
     from openpyxl.utils.cell import range_boundaries
 
     filled = []
-    for text in sorted(merged, key=lambda text: range_boundaries(text)[1]):
+    for text in merged:
         left, top, right, bottom = range_boundaries(text)
-        value = (lines.get(top, []) + [None] * left)[left - 1]
+        value = _value_at(lines, top, left)
         if top < bottom and value is not None:
             filled.append(text)
-            for row in (row for row in range(top, bottom + 1) if row in lines):
-                lines[row] += [None] * (right - len(lines[row]))
-                lines[row][left - 1 : right] = [value] * (right + 1 - left)
+            for cells in (lines[row] for row in range(top, bottom + 1) if row in lines):
+                cells += [None] * (right - len(cells))
+                cells[left - 1 : right] = [value] * (right + 1 - left)
     more = ", …" if len(filled) > 3 else ""
     about = f"merged cells ({', '.join(filled[:3])}{more}) were read with their value in each row"
     return f"{about}; {AS_IS} leaves the others empty" if filled else ""
@@ -211,8 +227,7 @@ def _fill_merged(lines: dict[int, list[Any]], merged: Sequence[str]) -> str:
 def _formula_note(lines: Mapping[int, list[Any]], formulas: Sequence[str]) -> str:
     from openpyxl.utils.cell import coordinate_to_tuple
 
-    places = {cell: coordinate_to_tuple(cell) for cell in formulas}
-    empty = [cell for cell, (row, at) in places.items() if (lines.get(row, []) + [None] * at)[at - 1] is None]
+    empty = [cell for cell in formulas if _value_at(lines, *coordinate_to_tuple(cell)) is None]
     have = f"{len(empty):,} cells have formulas" if len(empty) > 1 else "a cell has a formula"
     remedy = "open the workbook in a spreadsheet program and save it, which stores the values"
     return f"{have} without a stored value, first {empty[0]}, read as missing: {remedy}" if empty else ""
@@ -262,7 +277,7 @@ def read_frame(frame: Any, *, name: str = "frame") -> Grid:
         columns = [_texts(frame.iloc[:, place]) for place in range(len(names))]
     except UnicodeDecodeError:
         raise DataError(f"{name} has a column of bytes that are not text: leave it out") from None
-    return Grid.of(names, columns, file=name, reading=Reading(format="frame"))
+    return named_grid(names, columns, file=name, reading=Reading(format="frame"))
 
 
 def _texts(series: Any) -> list[str]:
@@ -280,33 +295,32 @@ def _texts(series: Any) -> list[str]:
 # --- JSON -------------------------------------------------------------------------------------------------------------
 
 _SOMETHING = re.compile(r"[^ \t\r\n]")
-_NESTED = (list, dict)
-SHAPES = "write a list of records (pandas: to_json(orient='records')), or an object a line"
+SHAPES = (
+    "write a list of records (pandas: to_json(orient='records')), or an object a line, with a text or number a cell"
+)
 
 
-def read_json(text: str, encoding: str, *, name: str) -> Grid | None:
+def read_json(text: str, encoding: str, *, name: str, notes: Sequence[str]) -> Grid | None:
     """Return the table in a text that begins as JSON; None for a list that is no JSON, unless the name promises it.
 
     Numbers and booleans are kept as written; null is a missing cell. Raises DataError for JSON that is no table, holds
     nested values, or is too large.
     """
     check_size(name, n_columns=1, n_rows=text.count(",") + text.count("{"))
-    is_object = text.lstrip().startswith("{")
     try:
         records = _json_records(text)
     except RecursionError:
         raise DataError(f"{name} is JSON that is nested too deeply: {SHAPES}") from None
     except json.JSONDecodeError as error:
-        if is_object or name.lower().endswith((".json", ".jsonl", ".ndjson")):
+        if text.lstrip().startswith("{") or name.lower().endswith((".json", ".jsonl", ".ndjson")):
             raise DataError(f"{name} is not valid JSON (line {error.lineno}: {error.msg}): correct it") from None
         return None
-    is_nested = len(records) == 1 and is_object and any(isinstance(cell, _NESTED) for cell in records[0].values())
-    if is_nested or not all(isinstance(record, dict) for record in records):
+    if not all(isinstance(record, dict) for record in records):
         raise DataError(f"{name} is JSON without a table: {SHAPES}")
     names = list(dict.fromkeys(key for record in records for key in record))
     check_size(name, n_columns=len(names), n_rows=len(records))
     columns = [[_json_text(record.get(key), key, row, name) for row, record in enumerate(records, 1)] for key in names]
-    return Grid.of(names, columns, file=name, reading=Reading(format="json", encoding=encoding))
+    return named_grid(names, columns, file=name, reading=Reading(format="json", encoding=encoding), notes=notes)
 
 
 def _json_records(text: str) -> list[Any]:
@@ -322,7 +336,7 @@ def _json_records(text: str) -> list[Any]:
 
 def _json_text(cell: Any, column: str, row: int, name: str) -> str:
     is_text = isinstance(cell, str)
-    if isinstance(cell, _NESTED) or (is_text and NO_TEXT.search(cell)):
+    if isinstance(cell, list | dict) or (is_text and NO_TEXT.search(cell)):
         what = "a character that is no text" if is_text else "a list or an object"
-        raise DataError(f"{name}: row {row:,} of {column[:60]!r} holds {what}: give one text or number a cell")
+        raise DataError(f"{name}: row {row:,} of {column[:60]!r} holds {what}: {SHAPES}")
     return clean(cell) if is_text else "" if cell is None else str(cell).lower()

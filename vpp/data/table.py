@@ -53,7 +53,7 @@ class Table:
         """Read a DataFrame. Raises InputError if a cell or a name is not Unicode text."""
         grid = read_frame(frame)
         try:
-            content = "\x1e".join("\x1f".join(cells) for cells in (grid.names, *grid.columns)).encode()
+            content = "\x1e".join("\x1f".join(cells) for cells in (grid.names, *grid.texts)).encode()
         except UnicodeEncodeError as error:
             raise InputError(f"the frame holds a lone surrogate ({error.object[error.start]!r}): replace it") from None
         return cls._of(grid, "frame", content, read_as)
@@ -64,8 +64,8 @@ class Table:
             file=file,
             sha256=hashlib.sha256(content).hexdigest(),
             names=grid.names,
-            texts=tuple(map(tuple, grid.columns)),
-            file_notes=grid.notes,
+            texts=tuple(map(tuple, grid.texts)),
+            file_notes=grid.file_notes,
             reading=grid.reading,
             read_as=read_as,
         )
