@@ -6,7 +6,7 @@ import math
 import re
 import zipfile
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from datetime import datetime, time
@@ -90,7 +90,6 @@ def plain_texts(values: Sequence[Any]) -> list[str]:
 
 # --- Excel ------------------------------------------------------------------------------------------------------------
 
-_PIECE = 1 << 16
 MAX_TAGS, MAX_DEPTH = 2_500_000, 100
 """Elements that all parts of a workbook may have in total, and how deep: reading takes at most 10 s and 1 GB."""
 MAX_SHEET_CELLS = 1_200_000
@@ -103,28 +102,28 @@ def read_workbook(content: bytes, name: str, read_as: ReadAs) -> Grid:
     try:
         scan = _Scan(content, name)
         with closing(load_workbook(io.BytesIO(content), read_only=True, data_only=True)) as book:
-            names = tuple(worksheet.title for worksheet in book.worksheets)
-            if read_as.sheet not in (None, *names):
-                raise DataError(f"{name} has no sheet {read_as.sheet!r}: choose one of {', '.join(map(repr, names))}")
+            sheets = tuple(worksheet.title for worksheet in book.worksheets)
+            if read_as.sheet not in (None, *sheets):
+                raise DataError(f"{name} has no sheet {read_as.sheet!r}: choose one of {', '.join(map(repr, sheets))}")
             visible = [worksheet.title for worksheet in book.worksheets if worksheet.sheet_state == "visible"]
-            for sheet in (read_as.sheet,) if read_as.sheet else visible or names:
+            for sheet in (read_as.sheet,) if read_as.sheet else visible or sheets:
                 lines = _lines(book[sheet], name)
                 if len(lines) > 1:
                     break
             part = str(getattr(book[sheet], "_worksheet_path", "")).lstrip("/")
-            notes = [f"sheet {sheet!r} of {len(names)} was read" if len(names) > 1 and not read_as.sheet else ""]
-            notes.append(_formula_note(lines, scan.formulas[part]))
+            notes = [_formula_note(lines, scan.formulas[part])]
             notes.append("" if read_as.as_is else _fill_merged(lines, scan.merged[part]))
     except DataError:
         raise
     except Exception as error:  # zipfile and openpyxl pass on any exception of their parsers
-        raise DataError(
-            f"{name} is a zip archive, or a workbook that cannot be read: unpack it, or save the table as CSV"
-        ) from error
+        how = "unpack it, or save the table as CSV"
+        raise DataError(f"{name} is a zip archive, or a workbook that cannot be read: {how}") from error
+    if len(sheets) > 1 and not read_as.sheet:
+        notes.insert(0, f"sheet {sheet!r} of {len(sheets)} was read; --read sheet=NAME reads another")
     skipped = read_as.skip_lines or 0
     rows = zip(*map(plain_texts, zip_longest(*lines.values())), strict=True)
     records = [Record(line, cells) for line, cells in zip(lines, rows, strict=True) if line > skipped]
-    reading = Reading(format="excel", skipped_lines=skipped, sheet=sheet, sheets=names)
+    reading = Reading(format="excel", skipped_lines=skipped, sheet=sheet, sheets=sheets)
     return read_lines(records, reading, name, read_as, notes)
 
 
@@ -137,8 +136,7 @@ class _Scan:
     """
 
     def __init__(self, content: bytes, name: str) -> None:
-        self._name, self._cell = name, dict[str, str]()
-        self._n_tags = self._depth = 0
+        self._name, self._cell, self._n_tags, self._depth = name, "", 0, 0
         self.merged, self.formulas = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             _check_unpacked(sum(part.file_size for part in archive.infolist()), name)
@@ -148,7 +146,7 @@ class _Scan:
                 parser.StartDoctypeDeclHandler = self._refuse_type
                 parser.StartElementHandler, parser.EndElementHandler = self._start, self._end
                 with archive.open(part) as stream, suppress(ExpatError):  # a picture, or a damaged part
-                    while piece := stream.read(_PIECE):
+                    while piece := stream.read(1 << 16):
                         parser.Parse(piece, False)
 
     def _refuse_type(self, *_: Any) -> None:
@@ -162,9 +160,9 @@ class _Scan:
             raise DataError(f"{self._name} has {fault}: save a sample of its rows as a new workbook, or as CSV")
         tag = tag.rpartition(":")[2]
         if tag == "c":
-            self._cell = attributes
-        elif tag == "f" and self._cell.get("t", "n") == "n" and "r" in self._cell:
-            self.formulas[self._part].append(self._cell["r"])
+            self._cell = attributes.get("r", "") if attributes.get("t", "n") == "n" else ""
+        elif tag == "f" and self._cell:
+            self.formulas[self._part].append(self._cell)
         elif tag == "mergeCell" and "ref" in attributes:
             self.merged[self._part].append(attributes["ref"])
 
@@ -174,13 +172,12 @@ class _Scan:
 
 def _check_unpacked(unpacked: int, name: str) -> None:
     if unpacked > MAX_UNPACKED:
-        raise DataError(
-            f"{name} unpacks to {unpacked / 1e6:,.0f} MB, more than {MAX_UNPACKED / 1e6:.0f}: keep a sample of its rows"
-        )
+        size = f"unpacks to {unpacked / 1e6:,.0f} MB, more than {MAX_UNPACKED / 1e6:.0f}"
+        raise DataError(f"{name} {size}: keep a sample of its rows")
 
 
 def _lines(sheet: Any, name: str) -> dict[int, list[Any]]:
-    """Values of each row with any, by its number from 1."""
+    """Values of each row with any, by its number from 1; zeros in front where the format of a whole number has them."""
     with suppress(AttributeError):
         sheet.reset_dimensions()
     lines: dict[int, list[Any]] = {}
@@ -189,21 +186,13 @@ def _lines(sheet: Any, name: str) -> dict[int, list[Any]]:
         n_cells += max(len(cells), 1)
         if n_cells > MAX_SHEET_CELLS:
             raise DataError(f"{name}: a sheet has more than {MAX_SHEET_CELLS:,} cells: keep a sample of its rows")
-        if any(cell.value is not None and cell.value != "" for cell in cells):
-            lines[number] = list(map(_value, cells))
+        values = [cell.value for cell in cells]
+        if any(value is not None and value != "" for value in values):
+            for at, value in enumerate(values):
+                if type(value) is int and set(form := cells[at].number_format) == {"0"}:
+                    values[at] = str(value).zfill(len(form))
+            lines[number] = values
     return lines
-
-
-def _value(cell: Any) -> Any:
-    """Return a cell's value; a whole number with the zeros in front that its format shows."""
-    if type(cell.value) is int and set(form := cell.number_format) == {"0"}:
-        return str(cell.value).zfill(len(form))
-    return cell.value
-
-
-def _value_at(lines: Mapping[int, list[Any]], row: int, column: int) -> Any:
-    values = lines.get(row, [])
-    return values[column - 1] if column <= len(values) else None
 
 
 def _fill_merged(lines: dict[int, list[Any]], merged: Sequence[str]) -> str:
@@ -213,7 +202,7 @@ def _fill_merged(lines: dict[int, list[Any]], merged: Sequence[str]) -> str:
     filled = []
     for text in merged:
         left, top, right, bottom = range_boundaries(text)
-        value = _value_at(lines, top, left)
+        value = (lines.get(top, []) + [None] * left)[left - 1]
         if top < bottom and value is not None:
             filled.append(text)
             for cells in (lines[row] for row in range(top, bottom + 1) if row in lines):
@@ -224,10 +213,11 @@ def _fill_merged(lines: dict[int, list[Any]], merged: Sequence[str]) -> str:
     return f"{about}; {AS_IS} leaves the others empty" if filled else ""
 
 
-def _formula_note(lines: Mapping[int, list[Any]], formulas: Sequence[str]) -> str:
+def _formula_note(lines: dict[int, list[Any]], formulas: Sequence[str]) -> str:
     from openpyxl.utils.cell import coordinate_to_tuple
 
-    empty = [cell for cell in formulas if _value_at(lines, *coordinate_to_tuple(cell)) is None]
+    places = {cell: coordinate_to_tuple(cell) for cell in formulas}
+    empty = [cell for cell, (row, at) in places.items() if (lines.get(row, []) + [None] * at)[at - 1] is None]
     have = f"{len(empty):,} cells have formulas" if len(empty) > 1 else "a cell has a formula"
     remedy = "open the workbook in a spreadsheet program and save it, which stores the values"
     return f"{have} without a stored value, first {empty[0]}, read as missing: {remedy}" if empty else ""
@@ -251,10 +241,8 @@ def read_parquet(content: bytes, *, name: str) -> Grid:
             raise ValueError("the row counts of its parts do not add up")
         _check_unpacked(sum(group.total_byte_size for group in groups), name)
         # Lists may unpack to any size: asking pyarrow 26 for their number of values ends the process on a damaged file.
-        if nested := next((column.path for column in schema if column.path != column.name), None):
-            raise DataError(
-                f"{name}: column {nested.split('.')[0]!r} holds lists or objects: save it as text, or leave it out"
-            )
+        if nested := next((column.path.split(".")[0] for column in schema if column.path != column.name), None):
+            raise DataError(f"{name}: column {nested!r} holds lists or objects: save it as text, or leave it out")
         # A long text that repeats is one in memory.
         dictionaries = [column.path for column in schema if column.physical_type == "BYTE_ARRAY"]
         table = pq.ParquetFile(io.BytesIO(content), read_dictionary=dictionaries).read()

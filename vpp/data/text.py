@@ -18,20 +18,17 @@ from vpp.data.numbers import is_integer, is_number, is_sequence, is_written_numb
 from vpp.errors import DataError
 
 ENCODING_NAMES = {
-    "utf-8": "UTF-8", "utf-8-sig": "UTF-8 with a byte order mark", "utf-16": "UTF-16",
-    "utf-16-le": "UTF-16, little-endian", "utf-16-be": "UTF-16, big-endian", "cp1252": "Windows-1252 (Western)",
-    "cp1250": "Windows-1250 (Central European)", "cp1251": "Windows-1251 (Cyrillic)", "koi8_r": "KOI8-R (Cyrillic)",
-    "cp1253": "Windows-1253 (Greek)", "cp1254": "Windows-1254 (Turkish)", "mac_roman": "Mac Roman",
-    "cp850": "DOS 850 (Western)", "cp932": "Shift-JIS (Japanese)", "euc_jp": "EUC-JP (Japanese)",
-    "gb18030": "GB 18030 (Chinese)", "big5": "Big5 (Chinese)", "euc_kr": "EUC-KR (Korean)",
+    "utf-8": "UTF-8", "utf-8-sig": "UTF-8 with a byte order mark", "utf-16": "UTF-16", "mac_roman": "Mac Roman",
+    "cp1250": "Windows-1250 (Central European)", "cp1251": "Windows-1251 (Cyrillic)",
+    "cp1252": "Windows-1252 (Western)", "cp1253": "Windows-1253 (Greek)", "koi8_r": "KOI8-R (Cyrillic)",
+    "cp932": "Shift-JIS (Japanese)", "euc_jp": "EUC-JP (Japanese)", "gb18030": "GB 18030 (Chinese)",
+    "big5": "Big5 (Chinese)", "euc_kr": "EUC-KR (Korean)",
 }  # fmt: skip
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _ONE_BYTE = ("cp1251", "koi8_r", "cp1253")
 _MANY_BYTES = ("cp932", "euc_jp", "gb18030", "big5", "euc_kr")
 _SURE = 0.3
 """Least coherence, from 0 to 1 as charset-normalizer measures it, for a guess of a one-byte encoding."""
-_SAMPLE_BYTES = 32_768
-"""Bytes of the lines beyond ASCII that the guess of an encoding reads."""
 _AT_END = re.compile(r"([\0\x1a])[\0\x1a \t\r\n]*\Z")
 """Marks of DOS for the end of a file."""
 NO_TEXT = re.compile("[\0-\x08\x0e-\x1f\ud800-\udfff]")
@@ -59,29 +56,26 @@ def decode(content: bytes, *, name: str, encoding: str | None = None) -> tuple[s
     Marks at its end are cut. Raises DataError if the bytes are not text in the encoding.
     """
     marked = next((codec for mark, codec in _MARKS if content.startswith(mark)), None)
-    codec, notes = encoding or marked or "utf-8", []
+    codec, notes = encoding or marked or "utf-8", list[str]()
     try:
         text = content.decode(codec)
     except UnicodeError as error:
         line = content.count(b"\n", 0, getattr(error, "start", 0)) + 1
-        guess = "" if encoding or marked else _guess(content, name, line)
-        text = content.decode(guess, errors="replace") if guess else ""
-        if not guess or "\ufffd" in text or NO_TEXT.search(_AT_END.sub("", text)):  # most binary files decode somehow
-            tried = "UTF-8, UTF-16 or Windows-1252" if guess else encoding_name(codec)
-            raise DataError(
-                f"{name} is not text in {tried} (line {line}): save the table as CSV in UTF-8, or choose its encoding"
-            ) from None
-        codec = guess
+        remedy = f"(line {line}): save the table as CSV in UTF-8, or choose its encoding"
+        if encoding or marked:
+            raise DataError(f"{name} is not text in {encoding_name(codec)} {remedy}") from None
+        codec = _guess(content, name, line)
+        text = content.decode(codec, errors="replace")
+        if "\ufffd" in text or NO_TEXT.search(_AT_END.sub("", text)):  # nearly any binary file decodes in one byte
+            raise DataError(f"{name} is not text in UTF-8, UTF-16 or Windows-1252 {remedy}") from None
         notes.append(f"not UTF-8: read as {encoding_name(codec)}; if letters look wrong, choose another encoding")
     if end := _AT_END.search(text):
         notes.append(f"the control character 0x{ord(end[1]):02x} at the end was not read")
         text = text[: end.start()]
     if wrong := NO_TEXT.search(text):
-        what = f"the control character 0x{ord(wrong[0]):02x}" if wrong[0] < " " else "half a character"
-        raise DataError(
-            f"{name} holds {what} in line {text.count(chr(10), 0, wrong.start()) + 1}, which is no text: remove it, or "
-            "choose the file's encoding, such as utf-16-le"
-        )
+        line = text.count("\n", 0, wrong.start()) + 1
+        what = f"{name} holds a character that is no text (0x{ord(wrong[0]):02x}) in line {line}"
+        raise DataError(f"{what}: remove it, or choose the file's encoding, such as utf-16-le")
     return text.lstrip("\ufeff"), codec, notes
 
 
@@ -95,13 +89,12 @@ def _guess(content: bytes, name: str, line: int) -> str:
     line: the first with a wrong byte. Raises DataError if all but a few letters are UTF-8: any other encoding would
     garble the rest.
     """
-    # Imported late: most files are UTF-8 and do not need it.
-    from charset_normalizer import from_bytes
+    from charset_normalizer import from_bytes  # imported late: most files are UTF-8 and do not need it
 
     lossy = content.decode("utf-8", errors="replace")
     if sum(character > "\x7f" for character in lossy) > 11 * lossy.count("\ufffd"):
         raise DataError(f"{name} is UTF-8 except line {line}: fix that line, or choose another encoding")
-    sample = b"\n".join(line for line in content.splitlines() if not line.isascii())[:_SAMPLE_BYTES]
+    sample = b"\n".join(line for line in content.splitlines() if not line.isascii())[:32_768]
     matches = list(from_bytes(sample, cp_isolation=["cp1252", *_ONE_BYTE, *_MANY_BYTES]))
     plausible = {other for match in matches for other in (match.encoding, *match.could_be_from_charset)}
     is_sure = matches and (matches[0].encoding in _MANY_BYTES or matches[0].coherence >= _SURE)
@@ -157,10 +150,8 @@ def read_records(
                 yield Record(start, own, line - start > 2 and delimiter != "" and _holds_records(cells, delimiter))
     except csv.Error as error:
         why = str(error) if delimiter else "no delimiter detected"
-        raise DataError(
-            f"{name}: line {line} cannot be split into cells ({why}): quote cells as CSV does, each quote in a cell "
-            f"doubled, read quotes as text ({PLAIN_QUOTES}), or choose the delimiter (--read delimiter=space)"
-        ) from None
+        remedy = f"double each quote in a cell, read quotes as text ({PLAIN_QUOTES}), or choose the delimiter"
+        raise DataError(f"{name}: line {line} cannot be split into cells ({why}): {remedy}") from None
 
 
 def clean(cell: str) -> str:
@@ -234,7 +225,8 @@ def table_start(records: Sequence[Record]) -> int:
     start = next((at for at in range(n, len(lines)) if not above[at]), n)
     title, head = records[start - 1], records[start]
     is_padded = len(title.cells) > 1 and not any(map(_is_data, head.cells))
-    is_even = title.cells[0] != "" and all(len(record.cells) == usual for record in records[start:])
+    is_named = len(title.cells) == 1 or not _is_data(head.cells[0])
+    is_even = is_named and all(len(record.cells) == usual for record in records[start:])
     is_apart = head.line > title.line + 1 or (usual > 2 and (is_padded or is_even))
     are_titles = start > n and all(alone[n:start]) and is_apart
     return start if are_titles or _is_plain_header(records[start:]) else n
@@ -430,10 +422,8 @@ def read_lines(records: Sequence[Record], reading: Reading, name: str, read_as: 
     header = not why if read_as.header is None else read_as.header
     heads = top[0].cells if header else [""] * max(len(record.cells) for record in top)
     if header and not is_whole and len(top) > 1 and _has_two_headers(top):
-        raise DataError(
-            f"{name}: lines {top[0].line} and {top[1].line} both seem to name the columns: write one line of names, "
-            f"such as sales 2020, sales 2021, or choose {AS_IS}, which reads the second line as a row"
-        )
+        remedy = f"write one line of names, or choose {AS_IS}, which reads the second line as a row"
+        raise DataError(f"{name}: lines {top[0].line} and {top[1].line} both seem to name the columns: {remedy}")
     is_again = header and not is_whole and len(heads) > 1
     again = [record.line for record in lines[start + 1 :] if is_again and record.cells == heads]
     rows = [record for record in lines[start + header :] if record.line not in again]
@@ -454,11 +444,7 @@ def read_lines(records: Sequence[Record], reading: Reading, name: str, read_as: 
         _have(rules, f"nothing but a rule: {leave_out}"),
         _have(again, f"the header again: {leave_out}"),
         _have(short, f"fewer than {n_named} cells: the others are missing"),
-        _have(
-            swallowed,
-            f"a quoted cell that holds lines like rows: if quotes are part of the text, {PLAIN_QUOTES} "
-            "reads every line",
-        ),
+        _have(swallowed, f"a quoted cell that holds lines like rows: if quotes are text, choose {PLAIN_QUOTES}"),
         _excerpt("no data", rows[:first], f"{AS_IS} reads it"),
         _excerpt("below the table", rows[end:], f"{AS_IS} reads every line"),
     )
@@ -475,16 +461,11 @@ def _columns(rows: Sequence[Record], heads: Sequence[str], name: str) -> list[li
     n_columns = len(heads)
     check_size(name, n_columns=n_columns, n_rows=len(rows))
     if not rows:
-        raise DataError(
-            f"{name} has one line only: a header line and at least one row are needed; if that line is a row, choose "
-            "that there is no header"
-        )
+        raise DataError(f"{name} has one line only: write a header and rows, or choose that there is no header")
     if wide := next((row for row in rows if len(row.cells) > n_columns and any(row.cells[n_columns:])), None):
-        raise DataError(
-            f"{name}: line {wide.line} has {len(wide.cells)} cells where {n_columns} are expected: quote cells that "
-            "contain the delimiter, name every column (R leaves out that of its row names), or skip the lines above "
-            "the table"
-        )
+        fault = f"line {wide.line} has {len(wide.cells)} cells where {n_columns} are expected"
+        remedy = "quote cells that contain the delimiter, name every column (R leaves out that of its row names)"
+        raise DataError(f"{name}: {fault}: {remedy}, or skip the lines above the table")
     return [[row.cells[at] if at < len(row.cells) else "" for row in rows] for at in range(n_columns)]
 
 
