@@ -31,7 +31,8 @@ _SURE = 0.3
 """Least coherence, from 0 to 1 as charset-normalizer measures it, for a guess of a one-byte encoding."""
 _AT_END = re.compile(r"([\0\x1a])[\0\x1a \t\r\n]*\Z")
 """Marks of DOS for the end of a file."""
-NO_TEXT = re.compile("[\0-\x08\x0e-\x1f\ud800-\udfff]")
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")
+NO_TEXT = re.compile("[\0\ud800-\udfff]")
 """Characters that no cell may hold; utf-7 and unicode_escape can spell a lone surrogate."""
 
 
@@ -66,7 +67,7 @@ def decode(content: bytes, *, name: str, encoding: str | None = None) -> tuple[s
             raise DataError(f"{name} is not text in {encoding_name(codec)} {remedy}") from None
         codec = _guess(content, name, line)
         text = content.decode(codec, errors="replace")
-        if "\ufffd" in text or NO_TEXT.search(_AT_END.sub("", text)):  # nearly any binary file decodes in one byte
+        if "\ufffd" in text or _CONTROL.search(_AT_END.sub("", text)):  # nearly any binary file decodes in one byte
             raise DataError(f"{name} is not text in UTF-8, UTF-16 or Windows-1252 {remedy}") from None
         notes.append(f"not UTF-8: read as {encoding_name(codec)}; if letters look wrong, choose another encoding")
     if end := _AT_END.search(text):
@@ -225,8 +226,8 @@ def table_start(records: Sequence[Record]) -> int:
     start = next((at for at in range(n, len(lines)) if not above[at]), n)
     title, head = records[start - 1], records[start]
     is_padded = len(title.cells) > 1 and not any(map(_is_data, head.cells))
-    is_named = len(title.cells) == 1 or not _is_data(head.cells[0])
-    is_even = is_named and all(len(record.cells) == usual for record in records[start:])
+    is_whole = start + 2 < len(records) and all(len(record.cells) == usual for record in records[start:])
+    is_even = is_whole and not (title.cells[0] == "" and _is_data(head.cells[0]))
     is_apart = head.line > title.line + 1 or (usual > 2 and (is_padded or is_even))
     are_titles = start > n and all(alone[n:start]) and is_apart
     return start if are_titles or _is_plain_header(records[start:]) else n
