@@ -6,7 +6,6 @@ from pages.parts import blocks, frame, person
 
 
 def draw() -> None:
-    """Draw one visitor's page."""
     st.set_page_config(page_title="VPP", page_icon=str(blocks.ASSETS / "icon.svg"), layout="wide")
     st.logo(str(blocks.ASSETS / "logo.svg"), size="large", icon_image=str(blocks.ASSETS / "icon.svg"))
     page = st.navigation(

@@ -14,7 +14,6 @@ from vpp.findings.comparison import (
     Candidate,
     Comparison,
     candidate,
-    compare,
     others,
     outcome,
     seeds,
@@ -26,9 +25,8 @@ from vpp.findings.comparison import (
 from vpp.findings.rows import evaluated_rows
 from vpp.findings.slices import Slices, side_by_side, slices
 from vpp.findings.status import labels
-from vpp.runs.directory import Command, RunDirectory, State
+from vpp.runs.directory import Command, RunDirectory, Snapshot, State
 from vpp.runs.group import Group, goes_on, start_open
-from vpp.runs.journal import Snapshot
 from vpp.show import markup
 from vpp.show.blocks import Note
 from vpp.show.words import counted, listed
@@ -114,7 +112,7 @@ def draw_page() -> None:
             if is_group:
                 steer(group, [run.snapshot for run in now if run.id in members])
             place = next((i for i, run in enumerate(now) if run.id == reference), 0)
-            draw_result(compare(now, reference=place), group if is_group else None)
+            draw_result(Comparison(runs=now, reference=place), group if is_group else None)
 
     was_live = is_live()
     blocks.refreshed(part, has_ended, every_s=5.0 if was_live else None)
@@ -195,7 +193,6 @@ def draw_result(comparison: Comparison, group: Group | None) -> None:
 
 
 def draw_slices(comparison: Comparison) -> None:
-    """Draw how often each run is right by the values of a column, once one is chosen."""
     places = sorted(comparison.comparable, key=lambda place: place != comparison.reference)
     state = tuple((place, comparison.runs[place].id, comparison.runs[place].view.last_at) for place in places)
 

@@ -13,7 +13,7 @@ from vpp.findings.programs import ProgramReading
 from vpp.findings.rows import Rows, Which, calibrated, evaluated_rows, headline, opened_row, row_table, trust
 from vpp.findings.slices import slice_table, slices, title, worst_words
 from vpp.findings.verdict import Verdict, run_verdict
-from vpp.runs.journal import Snapshot
+from vpp.runs.directory import Snapshot
 from vpp.show.blocks import Heading, Note
 from vpp.show.markup import html
 
@@ -78,7 +78,6 @@ def draw_rows(run: OpenRun, rows: Rows, readings: Mapping[str, ProgramReading]) 
 
 
 def choose_rows(rows: Rows) -> list[Point]:
-    """Offer rows in doubt, wrong ones or all, each if there are any; return those that are chosen."""
     blocks.draw(Heading("Row by row", "the most divided first; press a row to see what each hypothesis says"))
     counts = {which: len(rows.which(which)) for which in get_args(Which)}
     kinds: list[Which] = [which for which, n in counts.items() if n and not (which == "In doubt" and rows.is_alone)]

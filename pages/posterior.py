@@ -6,15 +6,14 @@ import streamlit as st
 
 from pages.parts import asking, blocks, frame, opening
 from pages.parts.opening import OpenRun
-from vpp.findings.curves import weights_curve
-from vpp.findings.hypotheses import deck, hypotheses_of, shares_words
+from vpp.findings.hypotheses import deck, hypotheses_of, shares_words, with_constant
 from vpp.findings.progress import nothing_yet
-from vpp.findings.result import constant_answer, evidence_measure, odds_words, target_words, weights_words
+from vpp.findings.result import evidence_measure, odds_words, posterior_words, target_words, weights_words
 from vpp.findings.rows import evaluated_rows, mistakes
 from vpp.findings.ruled_out import ruled_out, ruled_out_heading, ruled_out_lines
-from vpp.findings.step import Names
+from vpp.findings.step import Names, weights_curve
 from vpp.posterior.disagreement import NEAR
-from vpp.runs.journal import Snapshot
+from vpp.runs.directory import Snapshot
 from vpp.show import markup
 from vpp.show.blocks import Fold, Heading, Note, Say
 from vpp.show.words import counted, integer
@@ -53,16 +52,15 @@ def draw_hypotheses(run: OpenRun, snapshot: Snapshot) -> None:
     if not every:
         opening.not_yet(run, "No hypotheses yet", nothing_yet(snapshot.state))
         return
-    words, constant = [shares_words(every, config, view)], constant_answer(view, config, dataset)
-    if constant and not constant.is_beaten:
-        words.append(odds_words(constant, dataset))
-    order = "heaviest first" if config.is_weighted and len(every) > 1 else ""
-    blocks.draw(Say(" ".join(words)), Heading("Hypotheses", order))
+    words = filter(None, (shares_words(every, config, view), odds_words(view, config, dataset)))
+    blocks.draw(Say(" ".join(words)), Heading("Hypotheses", posterior_words(snapshot.spec)))
     is_cut = len(every) >= AT_ONCE + FOLDED and not st.session_state.get(all_key)
     first, live = every[: AT_ONCE if is_cut else len(every)], snapshot.state in opening.LIVE
     readings = opening.readings(run, snapshot, (each.id for each in first))
-    cards = [deck(first, view, config, readings, Names(view).end(every))]
-    blocks.deck(markup.html(cards), deck_id="live" if live else str(view.last_step), key="posterior.cards", steady=live)
+    cards = with_constant(deck(first, view, config, readings, Names(view).end(every)), view, dataset)
+    blocks.deck(
+        markup.html([cards]), deck_id="live" if live else str(view.last_step), key="posterior.cards", steady=live
+    )
     with st.container(horizontal=True, vertical_alignment="center"):
         if is_cut:
             more = f"Show {counted(len(every) - AT_ONCE, 'more hypothesis', 'more hypotheses')}"
@@ -74,12 +72,11 @@ def draw_hypotheses(run: OpenRun, snapshot: Snapshot) -> None:
 
 
 def draw_notes(run: OpenRun, snapshot: Snapshot) -> None:
-    view, config, dataset = snapshot.view, snapshot.spec.config, run.reader.dataset()
-    weights, constant = [target_words(config), weights_words(snapshot)], constant_answer(view, config, dataset)
-    weights += [odds_words(constant, dataset)] if constant and constant.is_beaten else []
+    config = snapshot.spec.config
+    weights = [target_words(config), weights_words(snapshot)]
     weights += [f"{each.name} {each.value}. {each.words}" for each in evidence_measure(snapshot)]
     parts = [Fold(title="More on the weights", blocks=tuple(map(Note, weights)))]
-    if rows := evaluated_rows(view, config, dataset):
+    if rows := evaluated_rows(snapshot.view, config, run.reader.dataset()):
         parts.append(Fold(title="Right and wrong, answer by answer", blocks=tuple(mistakes(rows))))
     blocks.draw(*parts)
 

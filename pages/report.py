@@ -11,7 +11,7 @@ from pages.parts.opening import OpenRun
 from vpp.errors import InputError
 from vpp.findings.progress import nothing_yet
 from vpp.reporting.document import report_html, report_markdown, two_pages
-from vpp.reporting.posterior_json import posterior_json
+from vpp.reporting.exports import posterior_json
 from vpp.reporting.predictions import predictions_csv
 from vpp.reporting.standalone import Standalone, standalone
 from vpp.show import markup
@@ -31,7 +31,7 @@ def page(run: OpenRun) -> None:
     if run.is_live:
         notes.append("The run goes on: this is the report when the page was drawn.")
     programs = "programs, " if run.snapshot.spec.config.has_programs else ""
-    notes.append(f"The files add an appendix: {programs}simple models, calibration, limits, options, versions.")
+    notes.append(f"The files add an appendix: {programs}simple models, calibration, what was ruled out, limits.")
     blocks.captions(*notes)
     blocks.draw(f'<div class="report">{preview}</div>')
 

@@ -9,11 +9,11 @@ from pages.parts import blocks, frame, opening, person, stage
 from pages.parts.opening import OpenRun
 from vpp.findings.progress import calls_metric, pace, phase, stopping_words
 from vpp.findings.status import MARKS, is_key_refused, pending_words, retry_words, server_sentences, steps_done
+from vpp.findings.step import Cards
 from vpp.llm.limits import Cap
 from vpp.runs import store
 from vpp.runs.budget import distinct_rows
-from vpp.runs.directory import Command, RunDirectory
-from vpp.runs.journal import Snapshot
+from vpp.runs.directory import Command, RunDirectory, Snapshot
 from vpp.show import markup
 from vpp.show.blocks import Metrics
 from vpp.show.words import capitalised, counted
@@ -79,7 +79,7 @@ def status_html(run: OpenRun, snapshot: Snapshot, waiting: Command | None) -> st
     return f'<p class="cap phase{" live" if snapshot.state in opening.LIVE else ""}">{badge}</p>'
 
 
-def draw(run: OpenRun, snapshot: Snapshot) -> None:
+def draw(run: OpenRun, cards: Cards, snapshot: Snapshot) -> None:
     # The list of runs shows the state too and has no timer: it may have been drawn before the run began.
     if snapshot.state == "running" and st.session_state.pop("frame.queued", False):
         st.rerun()
@@ -89,7 +89,7 @@ def draw(run: OpenRun, snapshot: Snapshot) -> None:
         st.html(trouble_html(run, snapshot) or markup.block())
         controls(run, snapshot, waiting, now=now)
     with st.container(key="watch_stage"):
-        stage.draw(run, snapshot, status_html(run, snapshot, waiting), now=now, stops=waiting == "stop")
+        stage.draw(run, snapshot, cards, status_html(run, snapshot, waiting), now=now, stops=waiting == "stop")
     with st.container(key="watch_whole"):
         if snapshot.view.last_step is None:
             words = "".join(map(markup.caption, server_sentences(snapshot.usage)))
@@ -186,5 +186,6 @@ def delete(run: OpenRun) -> None:
 frame.enter()
 opened = opening.open_run("Watch", "shows a run as it goes: its sentences, their weights, and what was dropped.")
 opening.head(opened, opened.snapshot.spec.name)
-opening.follow(opened, partial(draw, opened), every_s=1.0)
+cards = Cards(opened.reader.dataset(), opened.snapshot.spec.config)  # the same for the whole run
+opening.follow(opened, partial(draw, opened, cards), every_s=1.0)
 manage(opened)

@@ -47,12 +47,11 @@ from tests.reporting.builders import (
 )
 from vpp.data.dataset import Dataset, Row
 from vpp.events import Certified, Event, RunFinished, hypothesis_id
-from vpp.findings.comparison import Comparison, candidate, compare
+from vpp.findings.comparison import Comparison, candidate
 from vpp.posterior.prediction import Mixture, Value
 from vpp.problem import Prediction, TextAnswer, Translation
 from vpp.runs.asking import Answers
-from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import Journal, RunReader
+from vpp.runs.directory import Journal, RunDirectory, RunReader
 from vpp.runs.spec import EndpointSpec
 from vpp.settings import Config
 
@@ -268,7 +267,7 @@ def under(reader: RunReader, folder: Path, name: str) -> RunReader:
 
 
 def side_by_side(*readers: RunReader, reference: int = 0) -> Comparison:
-    return compare([candidate(reader) for reader in readers], reference=reference)
+    return Comparison(runs=[candidate(reader) for reader in readers], reference=reference)
 
 
 # Runs whose particles can be asked: their learner is the demo model behind a server of the test's

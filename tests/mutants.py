@@ -143,7 +143,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("noise counted as information", "entropy(w @ p) - w @ entropy(p)", "entropy(w @ p)"),
     ),
     ("problem.py", VARIANTS): (
-        ("error mass not shared", "epsilon, n_shares=max(1, len(dataset.classes) - 1)", "epsilon, n_shares=1"),
+        ("a given error mass is shared", "(epsilon=epsilon)", "(epsilon=epsilon, n_shares=2)"),
     ),
     ("posterior/likelihood.py", "tests/posterior/test_likelihood.py"): (
         ("wrong mass swapped", "right, wrong).astype", "wrong, right).astype"),
@@ -161,7 +161,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("highest label of a tie", "share >= most - TIE), key=str)", "share >= most - TIE), key=str, reverse=True)"),
         ("grades unweighted", "float(weight) * probability", "probability"),
     ),
-    ("llm/answers.py", "tests/llm/test_grading.py"): (
+    ("llm/learner.py", "tests/llm/test_grading.py"): (
         ("letters of other labels", "dict.fromkeys(LETTERS[:n], 0.0)", "dict.fromkeys(LETTERS[1 : n + 1], 0.0)"),
     ),
     ("settings.py", "tests/inference/test_evaluation.py"): (
@@ -204,10 +204,10 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ("data/split.py", "tests/data/test_split.py"): (
         ("seats to the smallest remainder", "counts[stratum]), reverse=True)", "counts[stratum]))"),
     ),
-    ("data/answers.py", "tests/llm/test_answers.py"): (
+    ("answers.py", "tests/llm/test_answers.py"): (
         ("thinking cut at its first end", "max((match.end() for", "min((match.end() for"),
     ),
-    ("runs/journal.py", "tests/runs/test_journal.py"): (
+    ("runs/directory.py", "tests/runs/test_journal.py"): (
         ("a torn line stays", 'if line.endswith(b"\\n"))', ")"),
         ("answers that a resume made void", "line.event.step != reader.view.total_steps", "False"),
     ),

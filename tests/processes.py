@@ -22,8 +22,7 @@ from tests.forked import Forked
 from tests.llm.stub import Reply, Request, refusal, serving
 from vpp.demo.server import application
 from vpp.events import RunResumed
-from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import JournalReader, RunReader, Snapshot, complete_answers, encode
+from vpp.runs.directory import JournalReader, RunDirectory, RunReader, Snapshot, complete_answers, encode
 
 ROOT = Path(__file__).parents[1]
 PENGUINS = ROOT / "assets" / "examples" / "penguins.csv"

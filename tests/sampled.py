@@ -12,17 +12,15 @@ from typing import Any
 
 from tests.inference import scripted
 from vpp.data.dataset import Column, rows_csv
-from vpp.events import Event, RunFinished, Usage
+from vpp.events import Counters, Event, RunFinished, Usage
 from vpp.llm.learner import LearnerOptions
-from vpp.llm.limits import Counters
 from vpp.llm.prompts import ProgramPrompts, seed_sentence
 from vpp.llm.protocol import Completion
 from vpp.llm.translator import ProgramLearner
 from vpp.problem import Prediction, Problem
 from vpp.programs.columns import Columns
 from vpp.programs.sandbox import Sandbox
-from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import Journal, Record, RunReader, decode
+from vpp.runs.directory import Journal, Record, RunDirectory, RunReader, decode
 from vpp.runs.preparation import dataset_spec, start_of
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.settings import Config
@@ -52,7 +50,7 @@ class Translator:
         number = int(found[1]) if found else 0
         code = f"def predict(x):\n    if x * 3 % 17 < {number}:\n        return 'yes'\n    return 'no'"
         text = code if number % 5 else "No program."
-        return Completion(text=text, finish_reason="stop", prompt_tokens=0, completion_tokens=0)
+        return Completion(text=text, prompt_tokens=0, completion_tokens=0)
 
 
 @asynccontextmanager

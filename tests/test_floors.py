@@ -9,20 +9,27 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 FROM_THE_LOWEST = (
-    *("errors posterior randomness runtime", "data environment events settings", "problem programs", "inference llm"),
+    *("errors posterior randomness runtime data.numbers", "answers", "data environment events settings"),
+    *("problem programs", "inference llm"),
     *("runs", "show verification", "findings", "trials", "reporting", "bench", "cli", "library", "__main__ __init__"),
 )
 FLOORS = {room: floor for floor, rooms in enumerate(FROM_THE_LOWEST) for room in rooms.split()}
 STRANGERS = {("inference", "llm"), ("llm", "inference")}
-NO_IO = ("posterior", "data", "events", "problem", "errors", "randomness")
+NO_IO = ("posterior", "answers", "data", "events", "problem", "errors", "randomness")
+
+
+def room_of(name: str) -> str:
+    """Room of a dotted name: its package of vpp, or a module with a floor of its own."""
+    _, *parts = name.split(".")
+    return own if (own := ".".join(parts[:2])) in FLOORS else parts[0]
 
 
 def modules() -> Iterator[tuple[str, str, Path]]:
     """(Room, dotted name, path) of every module of vpp but the demo model."""
     for path in sorted((ROOT / "vpp").rglob("*.py")):
-        parts = path.relative_to(ROOT).with_suffix("").parts
-        if parts[1] != "demo":
-            yield parts[1], ".".join(parts), path
+        name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        if room_of(name) != "demo":
+            yield room_of(name), name, path
 
 
 @cache
@@ -37,7 +44,7 @@ def imports(path: Path) -> list[str]:
 
 
 def rooms_imported(path: Path) -> set[str]:
-    return {name.split(".")[1] for name in imports(path) if name.startswith("vpp.") and name.split(".")[1] in FLOORS}
+    return {room_of(name) for name in imports(path) if name.startswith("vpp.") and room_of(name) in FLOORS}
 
 
 def test_every_room_has_a_floor() -> None:
@@ -83,7 +90,7 @@ def test_the_lowest_floors_do_no_input_or_output() -> None:
 
 
 def test_reading_a_run_imports_no_model_access() -> None:
-    code = "import sys, vpp.runs.journal; print(*sys.modules)"
+    code = "import sys, vpp.runs.directory; print(*sys.modules)"
     words = [sys.executable, "-c", code]
     loaded = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
     assert not {"vpp.llm.cache", "vpp.llm.endpoint", "vpp.llm.client", "vpp.runs.asking", "openai"} & set(loaded)

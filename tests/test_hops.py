@@ -11,15 +11,13 @@ from typing import Any, cast
 
 from tests.llm.tables import PARITY
 from tests.sampled import sampled_run
-from vpp.events import Scored, Usage
-from vpp.findings.step import ROWS, Cards
+from vpp.events import Counters, Scored, Usage
+from vpp.findings.step import Cards, Names
 from vpp.llm.learner import LearnerOptions, LlmLearner
-from vpp.llm.limits import Counters
 from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.protocol import Completion
 from vpp.llm.templates import shipped
-from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import Journal, RunReader, decode
+from vpp.runs.directory import Journal, RunDirectory, RunReader, decode
 from vpp.show.blocks import Deck
 from vpp.show.markup import html
 
@@ -62,7 +60,7 @@ def test_an_answer_becomes_a_card(tmp_path: Path) -> None:
         async def complete(self, *_: object, **__: object) -> Completion:
             way.begin()
             text = "The sum is even.\nOutput: 1"
-            return Completion(text=text, finish_reason="stop", prompt_tokens=9, completion_tokens=9)
+            return Completion(text=text, prompt_tokens=9, completion_tokens=9)
 
     prompts = LearnerPrompts(dataset=PARITY, template=shipped("learner", "paper"))
     learner = LlmLearner(cast(Any, Model()), prompts, LearnerOptions(seed=9, max_tokens=64), counters=Counters())
@@ -72,7 +70,8 @@ def test_an_answer_becomes_a_card(tmp_path: Path) -> None:
     last = max(i for i, event in enumerate(events) if isinstance(event, Scored) and event.role == "buffer")
     run.journal.write_bytes(b"".join(records[:last]))
     reader, event = RunReader(run), cast(Scored, events[last])
-    dataset, step = reader.dataset(), reader.refresh().view.last_step
+    first = reader.refresh()
+    step, cards = first.view.last_step, Cards(reader.dataset(), first.spec.config)
 
     asyncio.run(learner.predict("The label is 1 if the sum is even.", PARITY.train[:1]))
     journal = Journal(run.journal)
@@ -82,9 +81,7 @@ def test_an_answer_becomes_a_card(tmp_path: Path) -> None:
     assert snapshot.view.steps[event.step].scores[event.particle] == event
 
     def deck() -> str:
-        config = snapshot.spec.config
-        cards = Cards(snapshot.view, dataset, is_weighted=config.is_weighted, row=ROWS[config.scored_on])
-        return html([Deck(cards.at(step + 1))])
+        return html([Deck(cards.at(Names(snapshot.view), step + 1))])
 
     assert way.through(deck)
-    assert len(way.files) <= 14, "\n".join(sorted(way.files))
+    assert len(way.files) <= 8, "\n".join(sorted(way.files))

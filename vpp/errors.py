@@ -1,4 +1,4 @@
-"""Errors a user can act on, one class a remedy. Every message says what is wrong, where, and how to fix it.
+"""Errors a user can act on, one class a remedy; each message says what is wrong, where, and how to fix it.
 
 A command ends with exit code 2 after an InputError or a RunError, with 3 after an EndpointError.
 """
@@ -51,3 +51,12 @@ class PromptRefused(EndpointRefused):
 
 class EndpointUnreachable(EndpointError):
     """The server does not answer, or answers nothing usable, after every retry."""
+
+
+def quoted(text: str) -> str:
+    """Quote a cell or label for a message, cut at 40 characters."""
+    return repr(text if len(text) <= 40 else f"{text[:39]}…")
+
+
+def counted(n: int, noun: str) -> str:
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"

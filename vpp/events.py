@@ -7,7 +7,9 @@ before the first step, has step -1.
 
 import hashlib
 import math
-from dataclasses import dataclass, field, fields
+import time
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, field, fields, replace
 from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Gt, Le, Lt
@@ -40,6 +42,18 @@ Unit = Annotated[float, Ge(0), Le(1)]
 Branches = tuple[int | None, ...]
 Shares = tuple[dict[str, Unit] | None, ...]
 """Row by row, the probability of each label. A row without a readable answer has null."""
+DIGITS = 9
+"""Significant digits to which numbers count as the same answer."""
+
+
+def same_answer(answer: Value | None) -> Hashable:
+    """Key that is equal for answers that count as the same: 0.1 + 0.2 equals 0.3, but a label never equals a number."""
+    return (answer,) if answer is None or isinstance(answer, str) else f"{answer:.{DIGITS}g}"
+
+
+def behaviour(answers: Iterable[Value | None]) -> Hashable:
+    """Key that is equal for hypotheses with the same answers on every row."""
+    return tuple(map(same_answer, answers))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,6 +142,11 @@ class Scored:
     def answers(self) -> tuple[Answer, ...]:
         """(M,) answers that the likelihood is computed from."""
         return self.shares or self.predictions
+
+    @property
+    def behaviour(self) -> Hashable:
+        """Key that is equal for hypotheses with the same answers on the same rows."""
+        return self.rows, behaviour(self.predictions)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -414,3 +433,63 @@ class Usage:
     @property
     def calls(self) -> int:
         return self.learner + self.optimizer
+
+
+@dataclass(eq=False)
+class Traffic:
+    """Calls in flight at one server, and the limits on them."""
+
+    ceiling: int
+    """Most calls in flight while the server keeps up."""
+    limit: int = 0
+    """Most calls in flight now."""
+    held_until: float = 0.0
+    """Unix time until which the server wants no call; 0.0 if any time."""
+    began: list[float] = field(default_factory=list)
+    """Times (`time.monotonic`) at which the calls in flight began."""
+
+
+class Counters:
+    """A mutable `Usage`, shared by one run's endpoints and roles (one event loop, so no lock).
+
+    A call is counted when its answer arrives, so a call repeated after an outage counts once. A call that is given up
+    counts as failed.
+    """
+
+    def __init__(self) -> None:
+        self.usage = Usage()
+        self.servers: set[Traffic] = set()
+
+    def restore(self, usage: Usage) -> None:
+        """Continue from `usage`, as a resumed run does; calls sent and money paid are never reduced."""
+        self.usage = replace(usage, sent=max(self.usage.sent, usage.sent), cost=max(self.usage.cost, usage.cost))
+
+    def add(self, **counts: float) -> None:
+        """Add to the named counts. Raises AttributeError for a name that `Usage` does not have."""
+        self._change(**{name: getattr(self.usage, name) + count for name, count in counts.items()})
+
+    def _change(self, **counts: Any) -> None:
+        self.usage = replace(self.usage, **counts)
+
+    def fault(self, kind: str) -> None:
+        """Count an attempt that failed, or whose answer has another form than asked for."""
+        faults = self.usage.faults
+        self._change(faults={**faults, kind: faults.get(kind, 0) + 1})
+
+    def cannot_keep(self, reason: str, unkept: int = 0) -> None:
+        """Count answers that the cache could not store, with the latest reason."""
+        self._change(unkept=self.usage.unkept + unkept, cache_fault=reason)
+
+    def refuse(self, field: str) -> None:
+        self._change(refused_fields=tuple(dict.fromkeys((*self.usage.refused_fields, field))))
+
+    def flight(self) -> tuple[int, float]:
+        """Return the number of calls in flight, and for how many seconds the oldest of them has been."""
+        began = [moment for server in self.servers for moment in server.began]
+        return len(began), time.monotonic() - min(began) if began else 0.0
+
+    def snapshot(self) -> Usage:
+        """Return the counts so far, with the present limits of the servers."""
+        window = min((each.limit for each in self.servers if each.limit < each.ceiling), default=0)
+        held_until = max((each.held_until for each in self.servers), default=0.0)
+        return replace(self.usage, window=window, held_until=held_until)

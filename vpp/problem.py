@@ -239,10 +239,10 @@ def is_final_on_train(config: Config) -> bool:
 
 
 def likelihood_of(dataset: Dataset, config: Config) -> likelihoods.Likelihood:
-    """Eq. 5 or 6, as the target's task asks, with the given noise, or with the noise integrated out."""
+    """Eq. 5 or 6, as the target's task asks and the paper has it, with the given noise; or with it integrated out."""
     if dataset.task == "classification":
         if (epsilon := config.noise("epsilon")) is not None:
-            return likelihoods.ZeroOneLikelihood(epsilon=epsilon, n_shares=max(1, len(dataset.classes) - 1))
+            return likelihoods.ZeroOneLikelihood(epsilon=epsilon)
     elif (tau := config.noise("tau")) is not None:
         return likelihoods.GaussianLikelihood(tau=tau, abstention_error=dataset.target_range)
     return integrated(dataset)

@@ -135,7 +135,8 @@ class Config:
         1, "answers per row, at temperature 0.7; from 2, a label's probability is its share of them", least=1
     )
     epsilon: str = _option(
-        "auto", "mass of all wrong answers together in classification's likelihood, or auto: integrated out"
+        "auto",
+        "mass of each wrong answer in classification's likelihood (Eq. 6), or auto: of all together, integrated out",
     )
     coverage: float = _option(
         0.9, "with calibration rows, how often the truth is to be among what is called possible", least=0.5, most=0.99
@@ -272,6 +273,7 @@ def preset(name: Preset) -> Config:
         final_weights="paper",
         tau="1.0",
         epsilon="0.05",
+        abstention_cost=1.0,  # the label with most weight wins (Eq. 8)
     )
 
 

@@ -31,8 +31,7 @@ from vpp.posterior.weights import Floats
 from vpp.problem import Prediction, Translation, averages_of, likelihood_of, losses_of
 from vpp.programs.source import Program
 from vpp.runs.asking import Access, Asking, Session, open_session
-from vpp.runs.directory import RunDirectory, write_json
-from vpp.runs.journal import RunReader, read_view
+from vpp.runs.directory import RunDirectory, RunReader, read_view, write_json
 from vpp.runs.preparation import learner_prompts
 from vpp.runs.spec import Keys
 

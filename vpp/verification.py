@@ -21,9 +21,8 @@ from vpp.llm.protocol import Completion
 from vpp.problem import Problem, Proposal
 from vpp.randomness import call_seed
 from vpp.runs.asking import Access, program_learner
-from vpp.runs.directory import RunDirectory, load_dataset
+from vpp.runs.directory import JournalReader, RunDirectory, load_dataset
 from vpp.runs.group import ReplayLearner
-from vpp.runs.journal import JournalReader
 from vpp.runs.preparation import problem_of, start_of
 from vpp.runs.spec import Keys, RunSpec
 from vpp.runs.view import fold, population_of
@@ -124,7 +123,7 @@ class _Replay(ReplayLearner):
 
     async def complete(self, *_: Any, **__: Any) -> Completion:
         """Refuse a translation that was asked for ahead, and never recorded."""
-        return Completion(text="no program", finish_reason="stop", prompt_tokens=0, completion_tokens=0)
+        return Completion(text="no program", prompt_tokens=0, completion_tokens=0)
 
 
 def _proposals_in(event: events.Event, seed: int) -> Iterator[tuple[int, Proposal]]:

@@ -34,7 +34,7 @@ from vpp.findings.points import Point, questions, reject_option, target_spread, 
 from vpp.findings.progress import nothing_yet
 from vpp.reporting.predictions import prediction_csv, sheet_rows
 from vpp.runs.asking import Answers, Asking, Background, Questions
-from vpp.runs.journal import Snapshot
+from vpp.runs.directory import Snapshot
 from vpp.runs.preparation import continue_run
 from vpp.show import markup
 from vpp.show.blocks import Heading, Note, Say
@@ -54,7 +54,7 @@ class Job:
     @property
     def now(self) -> Background[Any] | None:
         """The job as it runs or has ended; None before it has begun."""
-        job: Background[Any] | None = st.session_state.get(self.key("ask"))
+        job: Background[Any] | None = st.session_state.get(key_of(self.run, self.name))
         return job
 
     @property
@@ -65,11 +65,7 @@ class Job:
     def has_failed(self) -> bool:
         return self.now is not None and self.now.outcome == "failed"
 
-    def key(self, what: str) -> str:
-        return f"posterior.{what}.{self.name}.{self.run.id}"
-
     def draw(self, section: Callable[["Job"], None]) -> None:
-        """Draw the section, every second while the job runs."""
         was_running = self.is_running
         every_s = 1.0 if was_running else None
         blocks.refreshed(lambda: section(self), lambda: was_running and not self.is_running, every_s=every_s)
@@ -77,7 +73,7 @@ class Job:
     def begin(self, asking: Questions[object]) -> None:
         keys = person.keys_of(self.run.snapshot.spec.endpoint)
         job = Background(asking, keys=keys, cache_dir=person.cache_dir())
-        st.session_state[self.key("ask")] = job
+        st.session_state[key_of(self.run, self.name)] = job
         if not job.wait(AT_ONCE_S) or job.outcome == "failed":
             st.rerun()
 
@@ -107,6 +103,10 @@ class Job:
     def ask_key(self) -> None:
         if self.has_failed and not self.run.snapshot.spec.endpoint.is_demo:
             person.ask_keys(self.run.snapshot.spec.endpoint)
+
+
+def key_of(run: OpenRun, what: str) -> str:
+    return f"posterior.ask.{what}.{run.id}"
 
 
 def model_words(run: OpenRun) -> str:
@@ -158,10 +158,6 @@ def draw(run: OpenRun) -> None:
         person.ask_keys(snapshot.spec.endpoint)
 
 
-def _key(run: OpenRun, what: str) -> str:
-    return f"posterior.ask.{what}.{run.id}"
-
-
 def ask_row(job: Job) -> None:
     fields = input_fields(job.run.reader.dataset())
     cells, is_pressed = row_form(job, fields)
@@ -180,7 +176,7 @@ def row_form(job: Job, fields: Sequence[Field]) -> tuple[list[str | None], bool]
     fill_from(run, fields)
     meanings = {name: markdown_text(meaning) for name, meaning in dataset.descriptions.columns}
     allowed = job.consent()
-    with st.form(_key(run, "form"), border=False):
+    with st.form(key_of(run, "form"), border=False):
         cells: list[str | None] = [None] * len(fields)
         by_use = columns_of(run.now().view, dataset)
         places = sorted(range(len(fields)), key=lambda place: by_use.index(fields[place].column.name))
@@ -189,7 +185,7 @@ def row_form(job: Job, fields: Sequence[Field]) -> tuple[list[str | None], bool]
         def draw_fields(places: Sequence[int], across: int = ACROSS) -> None:
             for column, place in blocks.in_columns(places, across):
                 with column:
-                    cells[place] = cell_of(fields[place], _key(run, f"cell.{place}"), meanings)
+                    cells[place] = cell_of(fields[place], key_of(run, f"cell.{place}"), meanings)
 
         draw_fields(short[:AT_FIRST])
         if more := short[AT_FIRST:]:
@@ -222,17 +218,16 @@ def cell_of(field: Field, key: str, meanings: Mapping[str, str]) -> str | None:
 
 
 def fill_from(run: OpenRun, fields: Sequence[Field]) -> None:
-    """Offer the run's rows, whose cells fill the fields."""
     dataset = run.reader.dataset()
     parts = {"training": dataset.train, "test": dataset.test, "no target": dataset.unlabelled}
     by_id = {row.id: (row, part) for part, rows in parts.items() for row in rows}
-    key = _key(run, "from")
+    key = key_of(run, "from")
 
     def fill() -> None:
         chosen = st.session_state[key]
         for place, (_, cell) in enumerate(by_id[chosen][0].inputs if chosen is not None else ()):
             empty = None if fields[place].column.kind == "category" else ""
-            st.session_state[_key(run, f"cell.{place}")] = empty if cell is None else fields[place].written(cell)
+            st.session_state[key_of(run, f"cell.{place}")] = empty if cell is None else fields[place].written(cell)
 
     place, _ = st.columns([1, 3])
     place.selectbox(
@@ -267,7 +262,7 @@ def unanswered(job: Background[Asking]) -> None:
 
 def ask_table(job: Job) -> None:
     run, dataset = job.run, job.run.reader.dataset()
-    file = st.file_uploader("A CSV with the input columns of this run", type=None, key=_key(run, "upload"))
+    file = st.file_uploader("A CSV with the input columns of this run", type=None, key=key_of(run, "upload"))
     table: Table | None = None
     rows: tuple[Row, ...] = ()
     with opening.refusals("This table cannot be asked about"):
@@ -280,8 +275,8 @@ def ask_table(job: Job) -> None:
         allowed, label = job.consent(), f"Ask about {counted(len(rows), 'row')}"
         words, key = f"{capitalised(plan_words(run, len(rows)))}.", "posterior.ask.table"
         if blocks.beside(words).button(label, key=key, type="primary", width="stretch", disabled=not allowed):
-            st.session_state[_key(run, "file")] = file.name
-            st.session_state[_key(run, "beside")] = other_columns(table, dataset.inputs)
+            st.session_state[key_of(run, "file")] = file.name
+            st.session_state[key_of(run, "beside")] = other_columns(table, dataset.inputs)
             with opening.refusals():
                 job.ask_rows(rows)
     if job.now:
@@ -307,8 +302,8 @@ def draw_predictions(run: OpenRun, job: Background[Asking]) -> None:
     elif job.outcome == "stopped":
         blocks.captions(f"Stopped: {rest}")
     votes = votes_of(run, job)
-    blocks.draw(markup.group(str(st.session_state.get(_key(run, "file"), ""))), Note(table_words(votes)))
-    beside = st.session_state.get(_key(run, "beside"), {})
+    blocks.draw(markup.group(str(st.session_state.get(key_of(run, "file"), ""))), Note(table_words(votes)))
+    beside = st.session_state.get(key_of(run, "beside"), {})
     left, right = st.columns([1, 3], vertical_alignment="center")
     reasons = right.toggle("With reasons, a column for each copy", key="posterior.ask.reasons")
     left.download_button(
@@ -383,7 +378,7 @@ LISTED, USUAL, MOST = 8, 24, 200  # rows listed unasked; rows asked about by def
 
 def draw_labels(run: OpenRun) -> None:
     # Here, since a page that is switched to from within a fragment may come up empty.
-    if prepared := st.session_state.pop(_label_key(run, "next"), None):
+    if prepared := st.session_state.pop(key_of(run, "next"), None):
         opening.start_new(prepared)
     snapshot = run.now()
     if snapshot.view.n_unique == 1:
@@ -409,18 +404,14 @@ def label_section(job: Job) -> None:
         go_on(run)
 
 
-def _label_key(run: OpenRun, what: str) -> str:
-    return f"disagreement.settle.{what}.{run.id}"
-
-
 def ask_for_labels(run: OpenRun, job: Job) -> None:
     """Draw from the table's rows that the run does not use; from made-up ones only if the person asks for them."""
     dataset = run.reader.dataset()
     left, right = st.columns([1, 3], vertical_alignment="bottom")
-    n = int(left.number_input("Rows to ask about", 1, MOST, USUAL, **blocks.lasting(_label_key(run, "n"))))
-    made_up = right.toggle("Made-up rows too", **blocks.lasting(_label_key(run, "made_up")))
+    n = int(left.number_input("Rows to ask about", 1, MOST, USUAL, **blocks.lasting(key_of(run, "n"))))
+    made_up = right.toggle("Made-up rows too", **blocks.lasting(key_of(run, "made_up")))
     # Each time draws other rows.
-    draws = int(st.session_state.get(_label_key(run, "draw"), 0))
+    draws = int(st.session_state.get(key_of(run, "draw"), 0))
     rows = sheet_rows(run.reader, n=n, made_up=made_up, draw=draws)
     own = {row.id for row in (*dataset.unlabelled, *dataset.unused)}
     n_own = sum(row.id in own for row in rows)
@@ -430,7 +421,7 @@ def ask_for_labels(run: OpenRun, job: Job) -> None:
         return
     allowed, words = job.consent(), f"Ask about {counted(len(rows), 'row')}: {plan_words(run, len(rows))}"
     if st.button(markup.markdown_text(words), key="disagreement.settle.ask", disabled=not allowed):
-        st.session_state[_label_key(run, "draw")] = draws + 1
+        st.session_state[key_of(run, "draw")] = draws + 1
         job.ask_rows(rows)
         st.rerun()
 
@@ -438,7 +429,7 @@ def ask_for_labels(run: OpenRun, job: Job) -> None:
 def list_questions(run: OpenRun, answers: Answers) -> None:
     view, config, dataset = run.now().view, run.snapshot.spec.config, run.reader.dataset()
     every, columns = blocks.remembered(
-        _label_key(run, "made"),
+        key_of(run, "made"),
         (answers, view.last_at),
         lambda: (questions(answers, view, config, dataset), columns_of(view, dataset)),
     )
@@ -447,7 +438,7 @@ def list_questions(run: OpenRun, answers: Answers) -> None:
         notes.append(Note("The run has gone on since these rows were asked about."))
     blocks.draw(Say(labels_words(every)), *notes)
     telling = [question for question in every if question.bits >= LITTLE][:LISTED]
-    everything = len(every) > len(telling) and st.toggle(f"Show all {len(every)}", key=_label_key(run, "all"))
+    everything = len(every) > len(telling) and st.toggle(f"Show all {len(every)}", key=key_of(run, "all"))
     own = {row.id: row for row in (*dataset.unlabelled, *dataset.unused)}
     for number, question in enumerate(every if everything else telling, 1):
         row = own.get(question.row.id)
@@ -461,12 +452,13 @@ def list_questions(run: OpenRun, answers: Answers) -> None:
 def note_answer(run: OpenRun, question: Point, name: str, labels: Sequence[str], *, row: Row | None) -> None:
     """Draw the field of a true label. row: that of the table, whose own label is taken by a press."""
     place = input_key(question.row)
+    # A SHA-256, since Python's hashes of -1 and -2 are equal.
+    field = blocks.lasting(key_of(run, f"truth.{sha256(repr(place).encode()).hexdigest()}"))
     if row is not None and row.target is not None:
         own = value_text(row.target)
-        field = {**blocks.lasting(_field_key(run, place)), "help": "The label in your table"}
-        truth = own if st.checkbox(f"Use {own}", **field) else ""
+        truth = own if st.checkbox(f"Use {own}", help="The label in your table", **field) else ""
     else:
-        field = {**blocks.lasting(_field_key(run, place)), "placeholder": "not known", "label_visibility": "collapsed"}
+        field |= {"placeholder": "not known", "label_visibility": "collapsed"}
         label = f"True answer, {name}"
         truth = (st.selectbox(label, labels, None, **field) or "") if labels else st.text_input(label, **field).strip()
     if truth:
@@ -476,13 +468,8 @@ def note_answer(run: OpenRun, question: Point, name: str, labels: Sequence[str],
 
 
 def answers_of(run: OpenRun) -> dict[Key, Row]:
-    answers: dict[Key, Row] = st.session_state.setdefault(_label_key(run, "answered"), {})
+    answers: dict[Key, Row] = st.session_state.setdefault(key_of(run, "answered"), {})
     return answers
-
-
-def _field_key(run: OpenRun, place: Key) -> str:
-    # A SHA-256, since Python's hashes of -1 and -2 are equal.
-    return _label_key(run, f"truth.{sha256(repr(place).encode()).hexdigest()}")
 
 
 def go_on(run: OpenRun) -> None:
@@ -494,5 +481,5 @@ def go_on(run: OpenRun) -> None:
         label, key = "Continue with these rows as a new run", "disagreement.settle.continue"
         if st.button(label, type="primary", key=key):
             answers_of(run).clear()
-            st.session_state[_label_key(run, "next")] = prepared
+            st.session_state[key_of(run, "next")] = prepared
             st.rerun()

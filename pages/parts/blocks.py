@@ -24,7 +24,6 @@ def draw(*parts: object, label: str = "") -> None:
 
 
 def draw_chart(curve: Curve) -> None:
-    """Draw a curve whose values a pointer reads, and what it shows in words."""
     import pandas  # noqa: F401 - Plotly looks into pandas where another thread may have begun to import it
 
     mode: Mode = "dark" if st.context.theme.type == "dark" else "light"
@@ -51,7 +50,6 @@ FIELDS = {
 
 
 def on_page(words: str) -> str:
-    """Name the fields of New run in a sentence that names options of the command line."""
     for option, field in FIELDS.items():
         words = words.replace(option, field)
     return words.removesuffix(":")
@@ -129,7 +127,6 @@ EXPORT, MAIN = "export default function", "function main"
 
 
 def component(name: str, *parts: str) -> Any:
-    """Register the component whose script is assets/<name>.js. parts: other scripts that it calls by their names."""
     scripts = [f"const {part} = (() => {{\n{_script(part).replace(EXPORT, MAIN)}return main\n}})()\n" for part in parts]
     script = "".join((*scripts, _script(name)))
     return st.components.v2.component(f"vpp_{name}", js=script, isolate_styles=False)

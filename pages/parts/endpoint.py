@@ -22,7 +22,6 @@ from vpp.show.words import capitalised
 
 DEMO, SERVER, MODEL_FILE = "Built-in demo model", "My endpoint", "A model file on this machine"
 SPEEDS = {READABLE_MS: "readable", 0: "instant"}
-"""Latencies of the demo model, in ms; at the first one a person can read along."""
 NAMES = {
     "base_url": ("Address", "http://localhost:8000/v1"),
     "model": ("Model", "llama-3.3-70b-instruct"),
@@ -38,7 +37,6 @@ SETTINGS = {
     "optimizer_max_tokens": "Optimizer’s tokens at most",
     "timeout_s": "Seconds for a call",
 }
-"""Labels of how a server is asked."""
 CHOICES = {"structured": STRUCTURED, "reasoning_effort": ("", *EFFORTS)}
 HAS_MODEL = ("context length", "answers")  # findings after which a server is known to have the model
 
@@ -52,7 +50,6 @@ class Model:
     checks: tuple[CheckResult, ...] = ()
 
     def measure(self, name: str) -> Any:
-        """Return a value that the test found for the learner, or None."""
         of_learner = (one.finding for one in self.checks if "learner" in one.roles)
         return next((finding.value for finding in of_learner if finding.name == name), None)
 
@@ -134,19 +131,16 @@ def _server(settings: DeltaGenerator, *, writes: bool) -> Model:
 def _ask_names(settings: DeltaGenerator, *, writes: bool) -> dict[str, str]:
     env = person.environment()
 
-    def ask(address: str, model: str, *, at: str = "") -> dict[str, str]:
-        left, right = st.columns(2)
-        named = {
-            name: _text(place, NAMES[name][0], name, getattr(env, name), hint=NAMES[name][1])
-            for place, name in ((left, address), (right, model))
+    def ask(*names: str) -> dict[str, str]:
+        places = zip(names, st.columns(2), strict=True)
+        return {
+            name: _text(place, NAMES[name][0], name, getattr(env, name), hint=NAMES[name][1]) for name, place in places
         }
-        _offer_models(right, named[address] or at, model)
-        return named
 
     named = ask("base_url", "model")
     if writes:
         with settings.expander("Another model writes hypotheses"):
-            named |= ask("optimizer_base_url", "optimizer_model", at=named["base_url"])
+            named |= ask("optimizer_base_url", "optimizer_model")
     return named
 
 
@@ -172,18 +166,6 @@ def _settings(settings: DeltaGenerator, *, writes: bool, timeout_s: float | None
     return replace(usual, **values)
 
 
-def _offer_models(place: DeltaGenerator, url: str, field: str) -> None:
-    listed = st.session_state.get("new.listed", {}).get(url.rstrip("/"), ())
-    if not listed:
-        return
-    key = f"new.{field}.listed"
-
-    def take() -> None:
-        st.session_state[f"new.{field}"] = st.session_state[key] or st.session_state[f"new.{field}"]
-
-    place.selectbox("Models on this server", listed, index=None, key=key, on_change=take, placeholder="Choose one")
-
-
 def _test(endpoint: EndpointSpec) -> tuple[CheckResult, ...]:
     """Draw the test button and the findings of the last test of this very endpoint; return them."""
     if st.button("Test the endpoint", key="new.test_endpoint", disabled=not (endpoint.base_url or endpoint.gguf)):
@@ -195,7 +177,7 @@ def _test(endpoint: EndpointSpec) -> tuple[CheckResult, ...]:
                 blocks.draw(markup.badge("rej", str(error)))
                 status.update(label="The endpoint was not tested", state="error")
             else:
-                st.rerun()  # the fields above offer the models
+                st.rerun()
     of, checks = st.session_state.get("new.check", (None, ()))
     checks = checks if of == (endpoint, person.keys_of(endpoint)) else ()
     if checks:
@@ -219,8 +201,6 @@ def _check(endpoint: EndpointSpec, place: DeltaGenerator, *, until: tuple[str, .
             break
     if not until or failure(checks):
         st.session_state["new.check"] = ((endpoint, person.keys_of(endpoint)), tuple(checks))
-    listed = {one.base_url: one.finding.value for one in checks if one.finding.name == "models" and one.finding.value}
-    st.session_state["new.listed"] = {**st.session_state.get("new.listed", {}), **listed}
     return tuple(checks)
 
 

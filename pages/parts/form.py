@@ -64,7 +64,6 @@ class Rows:
     split: Callable[[Config], Dataset]
     """Return the rows in their parts. Raises DataError."""
     earlier: RunSpec | None = None
-    """Settings of the run that is started again."""
 
 
 class NotReady(Exception):
@@ -257,7 +256,6 @@ def split_rows(places: Places, choice: table_part.Choice, config: Config) -> Dat
 
 
 def fill(run: str, spec: RunSpec) -> None:
-    """Fill the form's fields with a run's settings; the form then uses its rows."""
     of, prices = spec.endpoint, spec.prices
     st.session_state[FROM] = run
     st.session_state.pop("new.templates", None)
@@ -373,7 +371,6 @@ def put(name: str, value: Any) -> None:
 
 
 def ask(names: Sequence[str], *, across: int) -> None:
-    """Ask for options, so many in a line."""
     for place, name in blocks.in_columns(names, across):
         label, value = OPTIONS[name].label, getattr(base(), name)
         field = {**blocks.lasting(key_of(name)), "help": option_docs()[name]}

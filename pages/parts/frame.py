@@ -16,8 +16,7 @@ from streamlit.starlette import App
 from pages.parts import blocks, opening, person
 from vpp.errors import VppError
 from vpp.findings.status import Listed, distinguished, listed, unreadable
-from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import read_summary
+from vpp.runs.directory import RunDirectory, read_summary
 from vpp.show import markup
 
 
@@ -83,9 +82,7 @@ def _listed(directory: RunDirectory) -> Listed:
 # Imports ahead of the visitors who need them
 
 FIRST = ("PIL.Image", "pages.parts.form", "vpp.findings.step", "vpp.findings.progress")
-"""Modules of the first page, and of Watch."""
 LATER = ("pandas", "sklearn.linear_model", "sklearn.tree")
-"""Modules of the simple models."""
 REST_S = 10.0  # delay in which a first page, and a first run, have the machine to themselves
 
 

@@ -18,18 +18,16 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pages.parts import person
 
-
-def _inline_scripts() -> str:
-    index = (Path(st.__file__).parent / "static" / "index.html").read_bytes()
-    scripts = re.findall(rb"<script>(.*?)</script>", index, re.DOTALL)
-    return " ".join(f"'sha256-{b64encode(hashlib.sha256(script).digest()).decode()}'" for script in scripts)
-
-
+_INDEX = (Path(st.__file__).parent / "static" / "index.html").read_bytes()
+_INLINE_SCRIPTS = " ".join(
+    f"'sha256-{b64encode(hashlib.sha256(script).digest()).decode()}'"
+    for script in re.findall(rb"<script>(.*?)</script>", _INDEX, re.DOTALL)
+)
 POLICY = "; ".join(
     (
         "default-src 'none'",
         # A component's script comes with the page's messages and is imported from a blob.
-        f"script-src 'self' blob: {_inline_scripts()}",
+        f"script-src 'self' blob: {_INLINE_SCRIPTS}",
         "style-src 'self' 'unsafe-inline'",  # Streamlit, Plotly and the cards set widths and colours in place
         "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:",
         "manifest-src 'self'; frame-ancestors 'self'; base-uri 'none'; form-action 'self'",

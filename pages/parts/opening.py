@@ -24,8 +24,7 @@ from vpp.findings.programs import ProgramReading, program_readings
 from vpp.findings.progress import health
 from vpp.findings.status import when_words
 from vpp.runs.budget import demo_pace, plan_of, time_s
-from vpp.runs.directory import RunDirectory, State
-from vpp.runs.journal import RunReader, Snapshot, read_summary
+from vpp.runs.directory import RunDirectory, RunReader, Snapshot, State, read_summary
 from vpp.runs.process import launch
 from vpp.runs.spec import RunSpec
 from vpp.runs.store import CHAINS_EXAMPLE, EXAMPLE, PAPER_EXAMPLE, REAL_EXAMPLE, TEXT_EXAMPLE, creation_time, unpack
@@ -44,6 +43,7 @@ LIVE: tuple[State, ...] = ("queued", "running", "paused", "stalled")
 DELETED = "frame.deleted"  # session key: id of the run that was just deleted, until a page has said so
 FILE = "new.file"  # session key: the upload in use, as (name, bytes)
 FROM = "new.again"  # session key: id of the run that is started again
+NEWCOMER = "new.front"  # session key: whether the front page was drawn, until a run is opened
 SOURCE = "new.source"  # session key: where the table comes from
 READERS = 24  # finished runs in memory: a large one takes some 100 MB
 VERDICT_S = 3.0
@@ -93,6 +93,7 @@ def settings(directory: RunDirectory) -> RunSpec | None:
 
 def open_in(run: str, page: str) -> None:
     st.session_state["run"] = run
+    st.session_state.pop(NEWCOMER, None)
     st.switch_page(page, query_params={"run": run})
 
 
@@ -127,8 +128,6 @@ def open_run(page: str, shows: str) -> OpenRun:
 
 
 def follow(run: OpenRun, draw: Callable[[Snapshot], None], *, every_s: float) -> None:
-    """Draw a part of a page, again and again while the run is live."""
-
     def has_changed() -> bool:
         now, before = run.now(), run.snapshot
         return now.state != before.state or bool(now.view.population) != bool(before.view.population)
@@ -158,7 +157,6 @@ def not_yet(run: OpenRun, head: str, *words: str) -> None:
 
 
 def readings(run: OpenRun, snapshot: Snapshot, hypotheses: Iterable[str]) -> Mapping[str, ProgramReading]:
-    """Return how hypotheses are read, by id."""
     return program_readings(snapshot.view, run.reader.read_answers(), run.reader.dataset(), hypotheses)
 
 
@@ -282,7 +280,10 @@ def introduce() -> None:
         blocks.captions(words)
     is_begun = FILE in st.session_state or FROM in st.session_state
     is_begun = is_begun or st.session_state.get(SOURCE) not in (None, UPLOAD)
-    if is_begun or any(run.id not in SHIPPED_RUNS for run in person.store().runs()):
+    # A run that another visitor begins does not take the buttons away from under a press.
+    is_new = st.session_state.get(NEWCOMER) or all(run.id in SHIPPED_RUNS for run in person.store().runs())
+    st.session_state[NEWCOMER] = is_new
+    if is_begun or not is_new:
         with st.container(key="new_head", horizontal=True, vertical_alignment="center"):
             blocks.draw(markup.title("New run"))
             offer_examples("Examples")

@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -63,18 +63,15 @@ def _auth() -> Mapping[str, object]:
 
 
 def is_let_in() -> bool:
-    try:
+    with suppress(VppError):
         return not environment().login or user() is not None
-    except VppError:
-        return False
+    return False
 
 
 def may_upload(session: str) -> bool:
-    """Return whether a browser session may upload: with a login, only one whose user has entered."""
-    try:
+    with suppress(VppError):
         return session in SESSIONS or not environment().login
-    except VppError:
-        return False
+    return False
 
 
 def sign_in() -> None:
@@ -206,7 +203,6 @@ def keys_of(endpoint: EndpointSpec) -> Keys:
 
 
 def ask_keys(endpoint: EndpointSpec) -> None:
-    """Ask for the keys of an endpoint's addresses, one field an address."""
     env = environment()
     if env.endpoint_fixed or endpoint.gguf:
         return

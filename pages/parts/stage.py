@@ -1,7 +1,7 @@
 """The stage of Watch: one step, latest, chosen or reached by a film, as one message to the browser."""
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -9,15 +9,13 @@ import streamlit as st
 from pages.parts import blocks, opening
 from pages.parts.opening import OpenRun
 from vpp.events import INITIAL_STEP
-from vpp.findings.curves import accuracy_curve, ess_curve
 from vpp.findings.hypotheses import deck, hypotheses_of
 from vpp.findings.programs import program_folds
 from vpp.findings.progress import asking_words, flight_words, nothing_yet
-from vpp.findings.step import ROWS, Cards, Names, happened, phases, shown_step, step_title
-from vpp.runs.journal import Snapshot
+from vpp.findings.step import Cards, Names, accuracy_curve, ess_curve, happened, phases, shown_step, step_title
+from vpp.runs.directory import Snapshot
 from vpp.runs.store import EXAMPLES
-from vpp.runs.view import RunView, StepView
-from vpp.settings import Config
+from vpp.runs.view import StepView
 from vpp.show import markup
 from vpp.show.blocks import Card, Deck
 from vpp.show.markup import skeletons_html
@@ -27,13 +25,13 @@ ANIMATED = 16  # most cards whose phases are sent one by one: more do not move
 LIGHT = 0.01  # share of the heaviest hypothesis's weight below which one is not shown at the end
 
 
-def draw(run: OpenRun, snapshot: Snapshot, status: str, *, now: float, stops: bool) -> None:
+def draw(run: OpenRun, snapshot: Snapshot, cards: Cards, status: str, *, now: float, stops: bool) -> None:
     """Draw the stage under the run's state. now: Unix time. stops: whether a stop waits for the worker."""
-    stage = Stage.of(run, snapshot)
+    stage = Stage(run, snapshot, cards)
     # A stop drops the step that it cuts short: what was in view stays until there is the end.
     before: Stage = st.session_state.get(f"watch.stage.{run.key}", stage)
     if stops and (before.newest or 0) > (stage.newest or 0):
-        stage = replace(before, choice=stage.choice)
+        before.choice, stage = stage.choice, before
     st.session_state[f"watch.stage.{run.key}"] = stage
     parts = {
         # Times and calls stand apart: they change without a step.
@@ -50,34 +48,18 @@ def slider_key(run: OpenRun) -> str:
     return f"watch.step.{run.key}.slider"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    run: OpenRun
-    snapshot: Snapshot
-    view: RunView
-    config: Config
-    names: Names
-    newest: int | None
-    """The last step there is to see."""
-    choice: int | None
-    """The step that the reader chose; None while the latest one is followed."""
+    """The latest step, or the one that is replayed."""
 
-    @classmethod
-    def of(cls, run: OpenRun, snapshot: Snapshot) -> "Stage":
-        """Return the stage at the latest step, or at the one that is replayed."""
+    def __init__(self, run: OpenRun, snapshot: Snapshot, cards: Cards) -> None:
+        self.run, self.snapshot, self.cards = run, snapshot, cards
+        self.view, self.config = snapshot.view, snapshot.spec.config
+        self.names, self.newest = Names(snapshot.view), shown_step(snapshot.view)
         at: dict[str, Any] = st.session_state.get(slider_key(run), {}).get("at") or {}
-        view, newest, choice = snapshot.view, shown_step(snapshot.view), at.get("step")
-        if choice is None or newest is None or int(choice) - 1 > newest:
-            at = {}
-        return cls(
-            run=run,
-            snapshot=snapshot,
-            view=view,
-            config=snapshot.spec.config,
-            names=Names(view),
-            newest=newest,
-            choice=int(at["step"]) - 1 if at else None,
-        )
+        place = at.get("step")
+        self.choice: int | None = None  # the latest step is followed, unless the reader chose one
+        if place is not None and self.newest is not None and int(place) - 1 <= self.newest:
+            self.choice = int(place) - 1
 
     @property
     def is_live(self) -> bool:
@@ -147,21 +129,19 @@ class Stage:
         view, size, dataset = self.view, self.config.size, self.run.reader.dataset()
         if view.start is None:
             return [skeletons_html(size)]
-        weighted, row = self.config.is_weighted, ROWS[self.config.scored_on]
-        maker = Cards(view, dataset, is_weighted=weighted, row=row, names=self.names)
         if self.newest is None:
             waiting = 0 if view.has_ended else size - len(view.draws)
-            return [markup.html([Deck(maker.first())]) + skeletons_html(waiting)]
+            return [markup.html([Deck(self.cards.first(self.names))]) + skeletons_html(waiting)]
         if self.step is None:
             every = hypotheses_of(view, dataset)
             heavy = [each for each in every if each.weight >= LIGHT * every[0].weight]
             readings = opening.readings(self.run, self.snapshot, {each.id for each in heavy})
             return [markup.html([deck(heavy, view, self.config, readings, self.names.end(every))])]
         begun = phases(view.steps.get(self.step, StepView(step=self.step)))
-        return [self.deck(maker.at(self.step, phase)) for phase in (begun if size <= ANIMATED else begun[-1:])]
+        every_phase = begun if size <= ANIMATED else begun[-1:]
+        return [self.deck(self.cards.at(self.names, self.step, phase)) for phase in every_phase]
 
     def deck(self, cards: list[Card]) -> str:
-        """Return the cards, each with a fold that has its program, or why it has none."""
         readings = opening.readings(self.run, self.snapshot, {card.id for card in cards})
         folds = (program_folds(readings.get(card.id)) for card in cards)
         return markup.html(

@@ -136,9 +136,7 @@ class Choice:
     """Without its number of training rows and its seed."""
     test_table: Table | None
     hints: tuple[str, ...]
-    """Why the columns suggest another split than by chance, a sentence each."""
     descriptions: dict[str, str]
-    """Meanings of columns and labels, by key."""
 
     def part_of(self, column: str) -> str:
         if column == self.target:
@@ -238,7 +236,6 @@ CALIBRATION = (
 
 
 def choose_split(table: Table, target: str, place: DeltaGenerator) -> tuple[SplitPlan, Table | None]:
-    """Ask how the rows are split; return the plan, and the table of a test file."""
     test_table = None
     with place.expander(SPLIT):
         field = {"default": CHANCE, **blocks.lasting("new.split"), "required": True}

@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, exp
 from playwright.sync_api import Error as PlaywrightError
 
 from tests.processes import free_port
-from vpp.runs.journal import RunReader
+from vpp.runs.directory import RunReader
 
 ROOT = Path(__file__).parents[2]
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import RunReader
+from vpp.runs.directory import RunDirectory, RunReader
 
 ROOT = Path(__file__).parents[2]
 WITHIN_S = 30

@@ -24,8 +24,7 @@ from vpp.data.dataset import Row
 from vpp.data.descriptions import Descriptions
 from vpp.findings.asking import read_trial
 from vpp.runs.asking import Asking, Background
-from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import RunReader
+from vpp.runs.directory import RunDirectory, RunReader
 
 Opened = Callable[[RunReader], AppTest]
 WITHIN_S = 60
@@ -188,7 +187,7 @@ def test_labels_are_asked_answered_and_gone_on_from(
     assert "Go on with 1 true answer" in shown(app)
     assert "has 1 training row more" in shown(app)
     assert "First hypotheses" not in shown(app)
-    app.number_input(key=f"disagreement.settle.n.{app.session_state['run']}").set_value(3).run()
+    app.number_input(key=f"posterior.ask.n.{app.session_state['run']}").set_value(3).run()
     ask(app)
     assert "Go on with 1 true answer" in shown(app), "it stays when others are asked about"
     app.button(key=CONTINUE).click().run()
@@ -206,7 +205,7 @@ def test_each_input_keeps_its_own_answer(app: AppTest, tmp_path: Path) -> None:
     """Python gives -1 and -2 the same hash, so a hash cannot tell their rows apart."""
     ask(screen.opened(app, run_with_unlabelled(tmp_path, (-1, -2)), "disagreement"))
     if len(truths(app)) < 2:
-        next(toggle for toggle in app.toggle if ".settle.all." in (toggle.key or "")).set_value(True).run()
+        next(toggle for toggle in app.toggle if ".ask.all." in (toggle.key or "")).set_value(True).run()
     assert not app.exception
     truths(app)[0].set_value("no").run()
     truths(app)[1].set_value("yes").run()

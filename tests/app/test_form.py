@@ -337,11 +337,13 @@ MINE = b"a,b,label\n" + b"".join(b"%d,%d,%d\n" % (i, i % 7, i % 2) for i in rang
 OTHER = b"price,size\n" + b"".join(b"%d.5,%d\n" % (i, i % 9) for i in range(80))
 
 
-def test_a_newcomer_sees_the_product_and_whoever_has_a_table_the_form(app: AppTest) -> None:
+def test_a_newcomer_sees_the_product_and_whoever_has_a_table_the_form(app: AppTest, tmp_path: Path) -> None:
     app.run()
     assert f"<h1>{opening.PRODUCT}</h1>" in shown(app)
     assert names(app)[:2] == [opening.WATCH_LIVE, opening.FINISHED]
     assert "About 30 s, without a key" in shown(app)
+    labels(tmp_path)  # by another visitor
+    assert names(app.run())[:2] == [opening.WATCH_LIVE, opening.FINISHED], "a press finds its button still there"
     upload(app, MINE)
     assert "<h1>New run</h1>" in shown(app)
     assert opening.FINISHED not in names(app)

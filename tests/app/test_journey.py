@@ -10,8 +10,7 @@ from playwright.sync_api import Page, TimeoutError, expect
 from pages.parts.opening import SHIPPED
 from tests import inspected
 from tests.app.conftest import ROOT, App, serving
-from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import RunReader
+from vpp.runs.directory import RunDirectory, RunReader
 from vpp.runs.store import unpack
 
 pytestmark = pytest.mark.browser

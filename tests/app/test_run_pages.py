@@ -16,9 +16,8 @@ from tests.inspected import LABEL_CONFIG, LABELS, all_right, label_events, other
 from tests.reporting.builders import USAGE, YES_NO, run
 from tests.sampled import VARIANTS, kept_run, write
 from vpp.events import RunFailed, RunPaused, RunResumed
-from vpp.findings.step import Cards
-from vpp.runs.directory import Heartbeat, RunDirectory
-from vpp.runs.journal import Journal, RunReader
+from vpp.findings.step import Cards, Names
+from vpp.runs.directory import Heartbeat, Journal, RunDirectory, RunReader
 from vpp.show import markup
 from vpp.show.blocks import Deck
 
@@ -180,8 +179,8 @@ def test_every_page_shows_a_run_of_each_kind_at_any_moment(app: AppTest, tmp_pat
             html[page] = shown(app)
     watch, posterior, *_ = html.values()
     snapshot, data = (reader := RunReader(directory)).refresh(), reader.dataset()
-    cards = Cards(snapshot.view, data, is_weighted=snapshot.spec.config.is_weighted, row="row")
-    watch += markup.html([Deck([card for step in range(snapshot.view.total_steps) for card in cards.at(step)])])
+    cards, names = Cards(data, snapshot.spec.config), Names(snapshot.view)
+    watch += markup.html([Deck([card for step in range(snapshot.view.total_steps) for card in cards.at(names, step)])])
     for words in SAID[name]:
         assert words in watch + posterior
     assert ("Effective sample size" in watch) == VARIANTS[name].is_weighted

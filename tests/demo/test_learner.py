@@ -3,9 +3,9 @@
 import pytest
 
 from tests.demo.asking import BINARY, learner_prompt, optimizer_prompt, reply
+from vpp.answers import parse_label
 from vpp.demo.learner import respond
 from vpp.demo.prompt import LearnerQuestion, read_prompt
-from vpp.llm.answers import parse_label
 
 ROW = "a: 3\nb: 4\nc: 0\nd: 7"
 

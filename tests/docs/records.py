@@ -8,18 +8,18 @@ from types import ModuleType
 
 import vpp.events
 import vpp.problem
-import vpp.runs.journal
+import vpp.runs.directory
 from vpp.bench.tables import claims, inconsistencies
 from vpp.show.markup import markdown
 
 DOCS = Path(__file__).parents[2] / "docs"
 BEGIN, END = "<!-- records begin -->", "<!-- records end -->"
 RECORDS: dict[ModuleType, tuple[str, ...]] = {
-    vpp.runs.journal: ("Record", "Answer"),
+    vpp.runs.directory: ("Record", "Answer"),
     vpp.problem: ("Prediction", "Translation", "TextAnswer"),
     vpp.events: (),
 }
-"""Records by module; all of a module without a list."""
+"""Records by module; all frozen ones of a module without a list."""
 
 
 def lists() -> str:
@@ -28,8 +28,12 @@ def lists() -> str:
         _record(node)
         for module, names in RECORDS.items()
         for node in ast.parse(inspect.getsource(module)).body
-        if isinstance(node, ast.ClassDef) and (node.name in names or not (names or node.name.startswith("_")))
+        if isinstance(node, ast.ClassDef) and (node.name in names or (not names and _is_frozen(node)))
     )
+
+
+def _is_frozen(node: ast.ClassDef) -> bool:
+    return any("frozen=True" in ast.unparse(each) for each in node.decorator_list)
 
 
 def tables() -> str:

@@ -1,4 +1,7 @@
-"""Weights beside the truth on simulated tables, and docs/pictures/calibration.svg: `python -m tests.figures`."""
+"""Weights beside the truth on simulated tables, and docs/pictures/calibration.svg: `python -m tests.figures`.
+
+It fails if, where a true hypothesis was found, the share of true ones in a bin of weight is off by more than a tenth.
+"""
 
 import sys
 from collections.abc import Sequence
@@ -15,6 +18,7 @@ from vpp.settings import Config
 PICTURE = Path(__file__).parents[2] / "docs" / "pictures" / "calibration.svg"
 SAMPLERS = {
     "adaptive": Config(patience=0),
+    "settled": Config(),
     "incremental": Config(tempering="incremental", beta_start=100.0),
     "filtered": Config(tempering="paper", patience=0),
 }
@@ -22,6 +26,8 @@ N_COMPARED = 40
 """Tables on which the samplers are compared."""
 FIFTHS, UNSURE = (0.2, 0.4, 0.6, 0.8), (0.2, 0.8)
 """Inner edges of bins of weight."""
+TOLERANCE = 0.1
+"""Largest difference of a bin's mean weight and its share of true hypotheses, of 200 tables or more."""
 Bin = tuple[float, float, float, int]
 """Mean weight, share of true ones, its standard error, and their number."""
 
@@ -70,8 +76,12 @@ def picture(found: list[Bin], every: list[Bin]) -> str:
     )
 
 
-def report(runs: Sequence[Judged]) -> None:
-    """Print the shares of true hypotheses and sentences, and draw the picture of the hypotheses. runs: by seed."""
+def report(runs: Sequence[Judged]) -> bool:
+    """Print the shares of true hypotheses and sentences, and draw the picture of the hypotheses. runs: by seed.
+
+    Return whether hypotheses are within the tolerance in each bin of the tables with a true one: a posterior over the
+    sentences found knows nothing of others.
+    """
     noisiest = [run.hypotheses for run in runs[len(NOISES) - 1 :: len(NOISES)]]
     kinds = {
         "hypotheses": [run.hypotheses for run in runs],
@@ -84,6 +94,8 @@ def report(runs: Sequence[Judged]) -> None:
             print(kind, name, *(f"{w:.2f}: {t:.3f} ± {e:.3f} ({n})" for w, t, e, n in bins(some, UNSURE)), sep="  ")
     found, every = map(bins, by_finding(kinds["hypotheses"]).values())
     PICTURE.write_text(picture(found, every), encoding="utf-8")
+    where_found = next(iter(by_finding(kinds["hypotheses"]).values()))
+    return all(abs(weight - share) <= TOLERANCE for weight, share, *_ in bins(where_found, UNSURE))
 
 
 def main(n_tables: int = 800) -> None:
@@ -92,12 +104,15 @@ def main(n_tables: int = 800) -> None:
             name: list(pool.map(partial(run, config=config), range(n_tables if name == "adaptive" else N_COMPARED)))
             for name, config in SAMPLERS.items()
         }
-    report(runs["adaptive"])
-    print("sampler: accuracy, log score, truth found and learner calls, means of as many tables each")
+    is_calibrated = report(runs["adaptive"])
+    print("sampler: accuracy, log score, truth found and learner calls, means of as many tables; and its bins")
     for name, each in runs.items():
         compared = each[:N_COMPARED]
         scores = [mean(getattr(one, of) for one in compared) for of in ("accuracy", "log_score", "is_found", "calls")]
-        print(name, *(f"{score:.3f}" for score in scores), sep="  ")
+        by_weight = [f"{w:.2f}: {t:.2f} ± {e:.2f}" for w, t, e, _ in bins([one.hypotheses for one in compared], UNSURE)]
+        print(name, *(f"{score:.3f}" for score in scores), *by_weight, sep="  ")
+    if not is_calibrated:
+        sys.exit(f"a bin of hypotheses is off by more than {TOLERANCE}")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from tests import inspected
-from vpp.runs.journal import RunReader
+from vpp.runs.directory import RunReader
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """Runs side by side and beside simple models, against figures worked out by hand from tests/inspected.py."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +12,9 @@ from vpp.data.dataset import Kind
 from vpp.events import RunFinished
 from vpp.findings import comparison
 from vpp.findings.baselines import Baselines, SimpleModel, baselines
+from vpp.findings.options import OPTIONS
 from vpp.runs.group import Group
+from vpp.runs.spec import RunSpec
 from vpp.settings import Config
 from vpp.show.blocks import Deck, Note, Say, Table
 
@@ -23,7 +25,9 @@ def pair(tmp_path: Path):  # type: ignore[no-untyped-def]
 
 def test_the_difference_is_paired_row_by_row(tmp_path: Path) -> None:
     found = pair(tmp_path)
-    a, b = found.standings
+    a, b = (run.standing for run in found.runs)
+    assert a is not None
+    assert b is not None
     assert (a.score.n_correct, a.losses) == (5, (0, 0, 0, 0, 0, 1))
     assert (b.score.n_correct, b.losses) == (4, (0, 0, 0, 0, 1, 1))
     difference = comparison.against(b, a)
@@ -77,6 +81,28 @@ def test_only_settings_that_can_change_a_result_matter(tmp_path: Path) -> None:
     assert (differing["model"], differing["Particles K"]) == (("demo", "another"), ("4", "3"))
     assert ("smc", "mh") in differing.values()
     assert not {name for name in differing if "cache" in name or "python" in name}
+
+
+def test_every_field_of_a_spec_is_compared_or_named_as_one_that_changes_no_result(tmp_path: Path) -> None:
+    one = comparison.candidate(inspected.labels(tmp_path))
+
+    def changed(value: object) -> object:
+        if isinstance(value, bool):
+            return not value
+        return value + 1 if isinstance(value, int | float) else ("x",) if isinstance(value, tuple) else "x"
+
+    def is_noticed(spec: RunSpec) -> bool:
+        return bool(comparison.settings([one, replace(one, snapshot=replace(one.snapshot, spec=spec))]))
+
+    spec = one.snapshot.spec
+    specs = {each.name: replace(spec, **{each.name: changed(getattr(spec, each.name))}) for each in fields(spec)}
+    for each in fields(spec.endpoint):
+        new = changed(getattr(spec.endpoint, each.name))
+        specs[each.name] = replace(spec, endpoint=replace(spec.endpoint, **{each.name: new}))
+    by_parts = {"config", "endpoint", "dataset", "templates"}
+    found = {name: is_noticed(each) for name, each in specs.items() if name not in by_parts}
+    assert found == {name: name not in comparison.NEUTRAL for name in specs if name not in by_parts}
+    assert {each.name for each in fields(spec.config)} <= {*OPTIONS}
 
 
 def test_the_best_of_several_runs_is_named_with_its_lead_over_the_reference(tmp_path: Path) -> None:

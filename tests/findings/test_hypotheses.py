@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests import inspected
 from tests.inspected import BIG, EVEN, LUCK, ODD, PAIR, label_events, plain
 from tests.reporting.builders import SEED, YES_NO, drawn, evaluated, finished, reweighted, scored, started, view_of
-from tests.sampled import VARIANTS, sampled
+from tests.sampled import VARIANTS, sampled, sampled_run
 from vpp.errors import InputError
 from vpp.findings.hypotheses import (
     Hypothesis,
@@ -23,13 +23,15 @@ from vpp.findings.hypotheses import (
     merge_ideas,
     shares_words,
     similarity,
+    weight_cards,
     weight_words,
+    with_constant,
     with_ranges,
 )
 from vpp.findings.step import Cards, Names
 from vpp.posterior.disagreement import share_alike
 from vpp.posterior.weights import Floats
-from vpp.runs.journal import RunReader
+from vpp.runs.directory import RunReader
 from vpp.settings import Config
 from vpp.show.blocks import Deck
 from vpp.show.markup import html
@@ -86,20 +88,42 @@ def test_hypotheses_that_nearly_agree_are_one_with_the_shortest_text_of_the_heav
 
 def test_a_card_has_its_number_of_the_last_step_three_figures_and_the_rest_in_folds(labels: RunReader) -> None:
     first, second, third = cards = deck_of(labels, found_in(labels)).cards
-    assert (plain(first.value), first.facts) == ("60 %", ("right on 4 of 4 training rows",))
+    assert [plain(part) for part in (first.value, *first.facts)] == ["60 %", "right on 75 to 99.8 % of such rows"]
     assert first.copies == 1, "final weights count each text once"
-    assert third.facts == ("right on 3 of 4 training rows",)
+    assert plain(*third.facts) == "right on 64 to 98 % of such rows", "its noise, one standard deviation either way"
     assert first.whole == inspected.EVEN
     details = plain(html(first.folds))
-    for words in ("Right on 5 of 6 test rows.", "Say yes if a can be halved", "weight 20 %"):
+    for words in (
+        "Right on 5 of 6 test rows. Right on 4 of 4 training rows.",
+        "Say yes if a can be halved",
+        "weight 20 %",
+    ):
         assert words in details
     assert "1 answer unreadable" in html(third.folds)
     past = html(second.folds)
     assert past.index("first draw") < past.index("step 2") < past.index("rewritten, accepted")
     assert "a is <del>even,</del> <ins>above 6,</ins> else no." in past
     assert 'data-fold="history"' not in html(first.folds), "it was never rewritten"
-    last = Cards(labels.refresh().view, labels.dataset(), is_weighted=True, row="row").at(1)
+    snapshot = labels.refresh()
+    last = Cards(labels.dataset(), snapshot.spec.config).at(Names(snapshot.view), 1)
     assert {each.key: each.words for each in cards} == {each.key: each.words for each in last}
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+@pytest.mark.parametrize("name", VARIANTS)
+def test_the_constant_answer_is_a_card_at_every_weight_that_it_has(name: str, task: str) -> None:
+    reader = sampled_run(name, task)
+    view, config, data = (snapshot := reader.refresh()).view, snapshot.spec.config, reader.dataset()
+    every = hypotheses_of(view, data)
+    page, (report, *_) = deck_of(reader, every), weight_cards(every, view, config, data)
+    assert isinstance(report, Deck)
+    for cards in (with_constant(page, view, data).cards, report.cards):
+        constant = [card.bar for card in cards if card.name == "constant answer"]
+        assert constant == ([view.final.constant.weight] if view.final and view.final.constant else [])
+        assert [card.bar for card in cards] == sorted((card.bar for card in cards), reverse=True)
+        assert sum(card.bar for card in cards) == pytest.approx(1)
+    begins = "right on" if task == "classification" else "errors of" if config.is_weighted else "off by"
+    assert all(card.facts[0].startswith(begins) for card in page.cards)
 
 
 # What the weights say

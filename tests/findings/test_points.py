@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from vpp.findings.points import (
     Point,
     holds_truth,
     is_unknown,
+    log_score,
     points,
     possible_labels,
     possible_range,
@@ -45,15 +47,26 @@ from vpp.findings.rows import (
 )
 from vpp.findings.verdict import run_verdict
 from vpp.posterior.calibration import Conformal, RejectOption
-from vpp.posterior.prediction import Value
+from vpp.posterior.prediction import Value, leader
 from vpp.reporting.document import report_markdown
-from vpp.reporting.posterior_json import posterior_json
+from vpp.reporting.exports import posterior_json
 from vpp.reporting.predictions import predictions_csv
-from vpp.runs.journal import RunReader
+from vpp.runs.directory import RunDirectory, RunReader
 from vpp.show.blocks import Metrics, Table
 from vpp.show.figures import PartsBar, Rivals
 from vpp.show.markup import html
 from vpp.show.words import percent
+
+
+def test_in_the_papers_setting_the_label_with_most_weight_decides_however_little_that_is() -> None:
+    reader = RunReader(RunDirectory(Path("assets/examples/example-sum-parity")))
+    snapshot, data = reader.refresh(), reader.dataset()
+    view, config = snapshot.view, snapshot.spec.config
+    found = view.evaluations["test"]
+    voted = points(found, data, reject_option(view, config, data, of=found))
+    assert all(point.decision == leader(dict(point.shares)) is not None for point in voted)
+    careful = points(found, data, reject_option(view, replace(config, abstention_cost=1 / 3), data, of=found))
+    assert sum(point.decision is None for point in careful) == 5
 
 
 def on_test(reader: RunReader) -> dict[int, Point]:
@@ -78,22 +91,28 @@ def test_abstentions_count_against_the_weight_behind_an_answer_alone_and_tiny_we
     assert [point.row.id for point in found if point.is_uncertain] == [4]
 
 
+def test_the_log_score_is_the_mean_log_probability_of_the_true_labels() -> None:
+    answers = {"a": ["yes", "no", "no"], "b": ["no", "no", "no"]}
+    found = points(evaluated(YES_NO, answers, slots=("a", "b"), weights=(0.75, 0.25)), YES_NO)
+    assert log_score(found) == pytest.approx((math.log(0.75) + 2 * math.log(1)) / 3)
+    never = points(evaluated(YES_NO, {"b": answers["b"]}, slots=("b",), weights=(1.0,)), YES_NO)
+    assert log_score(never) == -math.inf, "the truth of row 4 has no weight"
+
+
 def test_sides_are_those_of_a_vote_its_outcome_first_and_of_numbers_those_of_their_mean(
     labels: RunReader, tmp_path: Path
 ) -> None:
-    of_labels = sides(on_test(labels)[8], inspected.LABEL_WEIGHTS)
-    assert [(side.name, side.slots, side.weight) for side in of_labels] == [
-        ("yes", (0, 2), pytest.approx(0.6)),
-        ("no", (1, 3), pytest.approx(0.4)),
-    ]
+    point = on_test(labels)[8]
+    assert sides(point) == {"yes": [0, 2], "no": [1, 3]}
+    assert [point.weight_of(slots) for slots in sides(point).values()] == pytest.approx([0.6, 0.4])
 
     found = on_test(inspected.numbers(tmp_path / "numbers"))
     # 1, 2 and 0 around 1; 4, 6 and 4 around 4.5; 2, no answer and 4 around 8/3.
-    assert {row: [(s.name, s.slots) for s in sides(found[row], inspected.NUMBER_WEIGHTS)] for row in found} == {
-        4: [(AT, (0,)), (ABOVE, (1,)), (BELOW, (2,))],
-        5: [(AT, (0, 1, 2))],
-        6: [(BELOW, (0, 2)), (ABOVE, (1,))],
-        7: [(BELOW, (0,)), (ABOVE, (2,))],
+    assert {row: [*sides(found[row]).items()] for row in found} == {
+        4: [(AT, [0]), (ABOVE, [1]), (BELOW, [2])],
+        5: [(AT, [0, 1, 2])],
+        6: [(BELOW, [0, 2]), (ABOVE, [1])],
+        7: [(BELOW, [0]), (ABOVE, [2])],
     }
 
 

@@ -20,7 +20,7 @@ from vpp.findings.programs import (
 )
 from vpp.findings.rows import Rows, opened_row
 from vpp.findings.step import Names
-from vpp.runs.journal import RunReader
+from vpp.runs.directory import RunReader
 from vpp.settings import Config
 from vpp.show.markup import html, lines
 

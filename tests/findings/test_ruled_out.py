@@ -19,7 +19,7 @@ from tests.reporting.builders import (
 from vpp.data.dataset import Dataset
 from vpp.events import ParticleDrawn, hypothesis_id
 from vpp.findings.ruled_out import ruled_out, ruled_out_heading, ruled_out_lines
-from vpp.runs.journal import RunReader
+from vpp.runs.directory import RunReader
 from vpp.settings import Config
 from vpp.show.blocks import Heading
 from vpp.show.markup import html

@@ -2,7 +2,9 @@
 
 import math
 import time
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from html import unescape
 from itertools import product
 from pathlib import Path
@@ -28,18 +30,16 @@ from tests.reporting.builders import (
 )
 from tests.sampled import VARIANTS, sampled_run
 from vpp.events import Event, RunFinished, RunPaused, Usage
-from vpp.findings.curves import accuracies, accuracy_curve, ess_curve
 from vpp.findings.progress import activity_words, calls_metric, health, pace
 from vpp.findings.result import result, summary
 from vpp.findings.ruled_out import ruled_out, ruled_out_lines
 from vpp.findings.status import Listed, distinguished, finish_words, listed, pending_words, retry_words, verdict
-from vpp.findings.step import ROWS, Cards, Names, happened, particles_of, phases
+from vpp.findings.step import Cards, Names, accuracies, accuracy_curve, ess_curve, happened, particles_of, phases
 from vpp.llm.check import Finding, Mark, Role
 from vpp.reporting.document import report_markdown
 from vpp.runs.asking import CheckResult
 from vpp.runs.budget import demo_pace, plan_of, time_s
-from vpp.runs.directory import RunDirectory, State
-from vpp.runs.journal import Record, RunReader, Snapshot, read_summary
+from vpp.runs.directory import Record, RunDirectory, RunReader, Snapshot, State, read_summary
 from vpp.runs.spec import RunSpec
 from vpp.runs.store import EXAMPLES
 from vpp.runs.view import ess_of_sentences
@@ -51,10 +51,10 @@ from vpp.show.words import NBSP, seconds
 TASKS = ("classification", "regression")
 
 
-def maker(reader: RunReader) -> Cards:
-    snapshot, data = reader.refresh(), reader.dataset()
-    config = snapshot.spec.config
-    return Cards(snapshot.view, data, is_weighted=config.is_weighted, row=ROWS[config.scored_on])
+def cards_of(reader: RunReader) -> Callable[..., list[Card]]:
+    """Return a function of a step and a phase."""
+    snapshot = reader.refresh()
+    return partial(Cards(reader.dataset(), snapshot.spec.config).at, Names(snapshot.view))
 
 
 def words(cards: list[Card]) -> str:
@@ -67,10 +67,10 @@ def words(cards: list[Card]) -> str:
 def test_every_phase_has_each_particle_on_one_card_and_all_of_the_weight(name: str, task: str) -> None:
     """Texts that answer alike share a card. It stays when the text it shows is dropped and another is copied."""
     reader = sampled_run(name, task) if task else RunReader(RunDirectory(ROOT / "assets/examples" / name))
-    view, made, is_weighted = reader.refresh().view, maker(reader), reader.refresh().spec.config.is_weighted
+    view, cards_at, is_weighted = reader.refresh().view, cards_of(reader), reader.refresh().spec.config.is_weighted
     for step, at in view.steps.items():
         for phase in phases(at):
-            cards = made.at(step, phase)
+            cards = cards_at(step, phase)
             assert sum(card.copies for card in cards) == (view.size if at.scores else 0)
             assert len({card.key for card in cards}) == len(cards)
             assert [card.bar for card in cards] == sorted((card.bar for card in cards), reverse=True)
@@ -95,12 +95,12 @@ def test_a_hypothesis_keeps_its_number_and_its_text_while_a_particle_holds_it(na
 
 def test_a_rewriting_is_seen_in_the_step_that_accepts_it(tmp_path: Path) -> None:
     """Step 1 of the toy run rewrites LUCK into PAIR, which answers like EVEN: it joins EVEN's card from then on."""
-    made = maker(labels(tmp_path))
-    weighed, rewritten = made.at(0, "weigh"), made.at(0, "rewrite")
+    cards_at = cards_of(labels(tmp_path))
+    weighed, rewritten = cards_at(0, "weigh"), cards_at(0, "rewrite")
     assert [(card.key, card.value) for card in weighed] == [(1, f"75{NBSP}%"), (2, f"12{NBSP}%"), (4, f"12{NBSP}%")]
     assert [(card.key, card.copies) for card in rewritten] == [(1, 3), (4, 1)]
     assert rewritten[0].origins == (1, 2)
-    copied = made.at(1, "copy")
+    copied = cards_at(1, "copy")
     assert [mark for card in copied for _, mark in card.marks] == ["copied"]
     assert 4 not in {card.key for card in copied}, "what has no copy is dropped"
     front = html([Deck(rewritten[:1])])
@@ -125,7 +125,7 @@ def test_a_chain_shows_its_likelihood_and_the_changes_that_were_accepted(tmp_pat
         data=LABELS,
         config=config,
     )
-    kept, taken = cards = maker(reader).at(0)
+    kept, taken = cards = cards_of(reader)(0)
     assert [(card.key, card.value, card.copies) for card in cards] == [(1, "−0.5", 2), (3, "−0.8", 1)]
     assert [mark for _, mark in taken.marks] == ["rewritten, accepted"]
     assert f"Acceptance probability 14.0{NBSP}%, drew 24.0{NBSP}%: rejected." in words([kept])
@@ -151,7 +151,9 @@ def test_figures_have_a_text_and_count_steps_from_one(tmp_path: Path) -> None:
     assert ">step</text>" in drawn_html
 
 
-def of_steps(*right: int, weights: tuple[float, ...] = (0.5, 0.5), texts: tuple[str, ...] = ("A", "B")) -> str:
+def of_steps(
+    *right: int, weights: tuple[float, ...] = (0.5, 0.5), texts: tuple[str, ...] = ("A", "B"), fit_of_b: float = -9.0
+) -> str:
     """Health of a run whose hypothesis A is right on so many of four rows, by step; B on none."""
     config = Config(particles=len(texts), reading="rows")
     truth, events = [row.target == "yes" for row in YES_NO.train], []
@@ -159,7 +161,7 @@ def of_steps(*right: int, weights: tuple[float, ...] = (0.5, 0.5), texts: tuple[
         for k, text in enumerate(texts):
             n_right = n if text == "A" else 0
             said = {i: "yes" if is_yes == (i < n_right) else "no" for i, is_yes in enumerate(truth)}
-            events.append(scored(step, k, text, said))
+            events.append(scored(step, k, text, said, log_lik=-1.0 if text == "A" else fit_of_b))
         events += [reweighted(step, weights), finished(step, texts)]
     view = view_of(started(config, YES_NO), *drawn(*texts), *events)
     assert len(accuracies(view, YES_NO)) == len(right)
@@ -173,6 +175,7 @@ def test_the_health_of_a_run_is_one_line() -> None:
     assert (of_steps(4, 3), of_steps(3, 4, 3, 3)) == ("No gain for 1 step", "No gain for 2 steps")
     assert of_steps(3, 4, 4, 4) == "Settled for 2 steps"
     assert of_steps(3, 4, weights=(0.999, 0.001)) == "One hypothesis has all the weight"
+    assert of_steps(3, 4, weights=(0.999, 0.001), fit_of_b=-1.0) == "Improving", "the final weights will be even"
     assert of_steps(3, 4, texts=("A", "A")) == "One hypothesis has all the weight", "in two copies"
     assert of_steps(3, 4, texts=("A",), weights=(1.0,)) == "Improving", "one particle always has it"
 
@@ -187,7 +190,7 @@ def happenings(reader: RunReader) -> dict[int | None, str]:
 def test_a_step_of_smc_says_who_is_heaviest_what_is_copied_and_what_is_accepted(tmp_path: Path) -> None:
     assert happenings(labels(tmp_path)) == {
         -1: "Four hypotheses written from the first rows.",
-        0: "Hypothesis 1 is the heaviest, with 75 %. The weights are even enough: none is copied. "
+        0: "Hypothesis 1 is the heaviest, with 75 %. Among the copies the weights are even enough: none is copied. "
         "One of four rewrites accepted.",
         1: "Hypothesis 1 is the heaviest, with 80 %. One copied, one dropped. One of four rewrites accepted.",
         None: "The last hypotheses were weighed once more, each text once, on the last rows.",
@@ -229,7 +232,7 @@ def with_refused(folder: Path, *, refused: int, unreadable: int) -> RunReader:
 
 def test_cards_ledger_and_counts_tell_refused_answers_from_unreadable_ones(tmp_path: Path) -> None:
     reader = with_refused(tmp_path, refused=2, unreadable=1)
-    said, snapshot = words(maker(reader).at(0)), reader.refresh()
+    said, snapshot = words(cards_of(reader)(0)), reader.refresh()
     for text in ("rewrite refused: answer", "rewrite unreadable: answer", REASON, "the answer is empty"):
         assert text in said
     items = ruled_out_lines(ruled_out(snapshot.view, YES_NO), seed_text=SEED).items

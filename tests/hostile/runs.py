@@ -17,8 +17,7 @@ from vpp.data.numbers import Notation
 from vpp.events import Event, RunPaused, RunStarted, StepFinished, Usage, hypothesis_id
 from vpp.llm.limits import Cap, Price
 from vpp.problem import Prediction, Translation
-from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import Journal, Record, encode
+from vpp.runs.directory import Journal, Record, RunDirectory, encode
 from vpp.runs.preparation import dataset_spec
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec
 

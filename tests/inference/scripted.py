@@ -15,7 +15,7 @@ from vpp.data.dataset import Row
 from vpp.events import StepFinished, hypothesis_id
 from vpp.inference import sample
 from vpp.inference.sampling import conclude
-from vpp.llm.answers import graded
+from vpp.llm.learner import graded
 from vpp.problem import Prediction, Problem, Proposal
 from vpp.runs.view import RunView, add, population_of
 from vpp.settings import preset

@@ -173,6 +173,7 @@ def test_slots_that_do_not_wait_for_one_another_take_less_than_the_sum_of_the_ro
     assert seconds_of(name, steadily(random.Random(5), spread=0.6)) < most * round_maxima(name, 5)
 
 
+WITHIN_S = 20
 LEFT = pytest.mark.parametrize("method", ["vml", "mh", "smc"])
 MOMENTS = range(1, 60, 2)
 
@@ -242,8 +243,9 @@ def test_a_call_that_fails_ends_the_run_and_cancels_the_rest(method, task):
     async def broken_at(call):
         broken = Broken(call, fail)
         script = scripted.Script(task, delay=broken)
-        with pytest.raises(EndpointUnreachable, match="gone"):
-            await scripted.whole(*make(method, script))
+        async with asyncio.timeout(WITHIN_S):  # a failure that nobody hears of would hang here
+            with pytest.raises(EndpointUnreachable, match="gone"):
+                await scripted.whole(*make(method, script))
         assert others() == set()
         assert script.running == 0
         return broken.cancelled

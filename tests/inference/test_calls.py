@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from tests.reporting.builders import dataset as small
+from vpp.events import Counters
 from vpp.inference import sample
 from vpp.inference.plan import plan
 from vpp.llm.learner import LearnerOptions, LlmLearner
-from vpp.llm.limits import Counters
 from vpp.llm.prompts import LearnerPrompts, ProgramPrompts, seed_sentence
 from vpp.llm.protocol import Completion
 from vpp.llm.templates import shipped
@@ -120,7 +120,7 @@ class Writer:
         text = (
             "def predict(a):\n    return 'no' if a % 3 == 1 else 'yes'" if is_rule else "Explanation: so.\nOutput: yes"
         )
-        return Completion(text=text, finish_reason="stop", prompt_tokens=0, completion_tokens=0)
+        return Completion(text=text, prompt_tokens=0, completion_tokens=0)
 
 
 class NoSandbox:

@@ -317,9 +317,9 @@ def test_an_option_that_cannot_be_is_refused_in_one_line(name, value, said):
     assert "\n" not in str(refused.value)
 
 
-def test_wrong_labels_share_epsilon():
+def test_each_wrong_label_has_a_given_epsilon_as_in_the_paper():
     three = replace(scripted.make_dataset("classification"), classes=("maybe", "no", "yes"))
     config = scripted.paper(method="mh")
     problem = scripted.make_problem(config, scripted.Script("classification"), dataset=three)
     terms = likelihood_of(problem.dataset, config).terms(["yes", "no"], ["yes", "yes"])
-    assert terms.tolist() == pytest.approx([math.log(0.95), math.log(0.025)])
+    assert terms.tolist() == pytest.approx([math.log(0.95), math.log(0.05)])

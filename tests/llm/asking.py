@@ -5,9 +5,9 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from vpp.data.dataset import Dataset
+from vpp.events import Counters
 from vpp.llm.endpoint import Endpoint
 from vpp.llm.learner import LearnerOptions, LlmLearner
-from vpp.llm.limits import Counters
 from vpp.llm.optimizer import LlmOptimizer
 from vpp.llm.prompts import LearnerPrompts, ModelLimits, seed_sentence
 from vpp.llm.protocol import Completion

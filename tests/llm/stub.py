@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from vpp.llm.endpoint import Endpoint, Limits, Server
+from vpp.llm.endpoint import Endpoint, Server
 
 
 @dataclass(frozen=True)
@@ -156,12 +156,10 @@ async def serving(behaviour: Behaviour) -> AsyncIterator[Stub]:
 
 
 def endpoint_at(base_url: str, model: str = "tiny", **options: Any) -> Endpoint:
-    """Return an endpoint whose retries hardly wait. options: fields of Server and Limits, and arguments of Endpoint."""
+    """Return an endpoint whose retries hardly wait. options: fields of Server and of Endpoint."""
     named = {"backoff_s": 0.001, **options}
-    server, limits = (
-        {name: named.pop(name) for name in kind.__dataclass_fields__ if name in named} for kind in (Server, Limits)
-    )
-    return Endpoint(Server(base_url=base_url, model=model, **server), limits=Limits(**limits), **named)
+    server = {name: named.pop(name) for name in Server.__dataclass_fields__ if name in named}
+    return Endpoint(Server(base_url=base_url, model=model, **server), **named)
 
 
 @asynccontextmanager

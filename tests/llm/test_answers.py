@@ -8,8 +8,17 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from vpp.data.answers import cut_thinking, shown_label, why_unreadable
-from vpp.llm.answers import _UNSURE, RULE_LIMIT, Parsed, parse_label, parse_number, parse_rule
+from vpp.answers import (
+    _UNSURE,
+    RULE_LIMIT,
+    Parsed,
+    cut_thinking,
+    parse_label,
+    parse_number,
+    parse_rule,
+    shown_label,
+    why_unreadable,
+)
 
 BITS = ("0", "1")
 SPECIES = ("Adelie", "Chinstrap", "Gentoo")

@@ -1,10 +1,9 @@
-"""Cached answers, a cache folder that somebody else has written to, and requests that are shared while under way."""
+"""Cached answers, and a cache folder that somebody else has written to."""
 
 import json
 import os
 import pickle
 import sqlite3
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from vpp.errors import InputError
 from vpp.llm.cache import ResponseCache, cache_key
 from vpp.llm.protocol import Completion
 
-ANSWER = Completion(text="Output: 1", finish_reason="stop", prompt_tokens=7, completion_tokens=3, reasoning="hm")
+ANSWER = Completion(text="Output: 1", prompt_tokens=7, completion_tokens=3, reasoning="hm")
 COLUMNS = {"raw": 1, "store_time": 0, "expire_time": None, "access_time": 0, "size": 0, "filename": None, "value": None}
 
 
@@ -44,7 +43,7 @@ def used(folder: Path) -> Completion | None:
     cache = ResponseCache(folder)
     answer = cache.get("k")
     cache.put("k", ANSWER)
-    assert cache.get("k") == replace(ANSWER, cached=True)
+    assert cache.get("k") == ANSWER
     cache.info()
     cache.clear()
     cache.close()
@@ -63,10 +62,10 @@ def test_an_answer_is_found_again_until_the_cache_is_cleared(tmp_path: Path) -> 
     assert folder.stat().st_mode & 0o777 == 0o700
     assert cache.get("k") is None
     cache.put("k", ANSWER)
-    assert cache.get("k") == replace(ANSWER, cached=True)
+    assert cache.get("k") == ANSWER
     cache.close()
     again = ResponseCache(folder)
-    assert again.get("k") == replace(ANSWER, cached=True)
+    assert again.get("k") == ANSWER
     entries, size = again.info()
     assert (entries, size > 0) == (1, True)
     assert again.clear() == 1
@@ -92,13 +91,10 @@ def test_the_key_does_not_depend_on_the_order_of_fields() -> None:
     assert cache_key({"a": 1}) != cache_key({"a": 1.5})
 
 
-SOUND = {"text": "x", "finish_reason": None, "prompt_tokens": 1, "completion_tokens": 1, "reasoning": None}
+SOUND = {"text": "x", "prompt_tokens": 1, "completion_tokens": 1, "reasoning": None}
 UNSOUND: tuple[object, ...] = (
     *("not JSON", "[]", "{}", 3),
-    *(
-        json.dumps(SOUND | change)
-        for change in ({"text": 1}, {"prompt_tokens": "1"}, {"finish_reason": 3}, {"more": 1})
-    ),
+    *(json.dumps(SOUND | change) for change in ({"text": 1}, {"prompt_tokens": "1"}, {"cut_off": 3}, {"more": 1})),
     *(json.dumps(SOUND | {"prompt_tokens": tokens}) for tokens in (10**400, -1)),
 )
 
@@ -132,7 +128,7 @@ def test_a_planted_pickle_is_never_loaded(folder: Path, tmp_path: Path) -> None:
 
 def test_a_row_that_names_a_file_neither_reads_nor_removes_it(folder: Path, tmp_path: Path) -> None:
     own = tmp_path / "own.json"
-    own.write_text('{"text": "x", "finish_reason": null, "prompt_tokens": 1, "completion_tokens": 1}')
+    own.write_text('{"text": "x", "prompt_tokens": 1, "completion_tokens": 1}')
     os.mkfifo(folder / "pipe")  # opening it would hold the run up
     for mode, name in product((MODE_TEXT, MODE_BINARY), ("../own.json", str(own), "pipe")):
         plant(folder, mode=mode, filename=name)

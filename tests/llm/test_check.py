@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from vpp.llm.check import Finding, Trial, check
+from vpp.llm.check import Finding, check
 
 from .stub import Behaviour, Reply, Request, as_json, chat, endpoint_of, refusal, script
 
@@ -38,8 +38,8 @@ def server(say: Callable[[dict[str, Any]], Reply | None] = answer, *, models: Re
 
 
 async def findings_of(behaviour: Behaviour, *, model: str = "tiny", key: str = "") -> dict[str, Finding]:
-    async with endpoint_of(behaviour, model=model, api_key=key, max_attempts=1, timeout_s=20) as (endpoint, _):
-        return {one.name: one async for one in check(endpoint, Trial(concurrency=4))}
+    async with endpoint_of(behaviour, model=model, api_key=key, max_attempts=1, concurrency=4) as (endpoint, _):
+        return {one.name: one async for one in check(endpoint, {"learner": 512, "optimizer": 1536})}
 
 
 async def test_a_good_server_is_said_to_do_all_of_it() -> None:

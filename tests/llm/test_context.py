@@ -1,6 +1,5 @@
 """Prompts and the context: shortened by rule, or refused, and never the end of a run that has begun."""
 
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
 
@@ -9,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vpp.errors import InputError
-from vpp.llm.limits import Counters
+from vpp.events import Counters
 from vpp.llm.prompts import LearnerPrompts, ModelLimits, check_fit, prompt_tokens, seed_sentence, tokens_at_most
 from vpp.llm.templates import shipped
 from vpp.problem import Prediction
 
 from .asking import RULE, optimizer_of
-from .stub import Reply, Request, as_json, chat
+from .stub import chat
 from .tables import optimizer_prompts, row, table
 
 TABLE = table(
@@ -26,19 +25,6 @@ TABLE = table(
 )
 SEED = seed_sentence(TABLE)
 ANSWERS = [Prediction(row=each.id, value="0") for each in TABLE.train]
-
-
-def too_long(limit: int) -> Callable[[Request], Awaitable[Reply]]:
-    """Refuse prompts of more than `limit` characters, as vLLM does."""
-
-    async def answer(request: Request) -> Reply:
-        if sum(len(message["content"]) for message in request.body["messages"]) > limit:
-            words = "This model's maximum context length is 99 tokens. However, you requested 120 input tokens."
-            error = {"message": words, "type": "BadRequestError", "param": "input_tokens", "code": 400}
-            return as_json({"error": error}, 400)
-        return chat("New rule: Output 1.")
-
-    return answer
 
 
 async def propose(said: Any, *, context_length: int = 0, **options: Any) -> tuple[Any, list[str], Counters]:
@@ -69,19 +55,9 @@ async def test_rows_that_do_not_fit_are_left_out() -> None:
         assert counters.snapshot().unparsable == 0
 
 
-async def test_a_server_that_finds_it_too_long_is_shown_half_as_much() -> None:
-    proposal, asked, counters = await propose(too_long(len(asked_about(3))))
-    assert (proposal.shown, asked) == (2, [asked_about(8), asked_about(4), asked_about(2)])
-    assert proposal.text is not None
-    assert counters.snapshot().unparsable == 2
-
-
-async def test_one_row_that_does_not_fit_is_a_proposal_that_cannot_be_read() -> None:
-    proposal, asked, counters = await propose(too_long(10))
-    assert proposal.text is None
-    assert "the prompt does not fit" in proposal.reason
-    assert len(asked) == 4
-    assert counters.snapshot().unparsable == 4
+async def test_an_optimizer_that_gives_nothing_costs_three_calls_a_proposal() -> None:
+    proposal, asked, _ = await propose(chat(""))
+    assert (proposal.text, proposal.reason, len(asked)) == (None, "the answer is empty", 3)
 
 
 ROOMY = ModelLimits(context_length=8_000, max_tokens=512)

@@ -7,13 +7,12 @@ from typing import Any, Literal
 
 import pytest
 
-import vpp
-from vpp.errors import EndpointRefused, EndpointUnreachable, InputError, PromptRefused
-from vpp.events import Usage
+from vpp.errors import EndpointRefused, EndpointUnreachable, InputError
+from vpp.events import Counters, Usage
 from vpp.llm.cache import ResponseCache
 from vpp.llm.endpoint import Server
 from vpp.llm.gate import body_of, headers_of
-from vpp.llm.limits import Budget, Counters
+from vpp.llm.limits import Budget
 from vpp.llm.protocol import Completion, structure_of
 
 from .asking import ask
@@ -40,7 +39,7 @@ HTML = Reply(b"<html><body>It works!</body></html>", headers={"content-type": "t
 async def test_a_call_sends_the_smallest_body_and_reads_the_answer() -> None:
     async with endpoint_of(script(chat()), api_key=KEY) as (endpoint, stub):
         answer = await ask(endpoint)
-        assert answer == Completion(text="Output: 1", finish_reason="stop", prompt_tokens=7, completion_tokens=3)
+        assert answer == Completion(text="Output: 1", prompt_tokens=7, completion_tokens=3)
         assert stub.requests[0].path == "/v1/chat/completions"
         assert stub.requests[0].headers["authorization"] == f"Bearer {KEY}"
         assert stub.bodies == [
@@ -100,17 +99,6 @@ async def test_a_failed_attempt_is_repeated_and_in_the_end_explained_in_one_line
             assert len(message) < 500, case
             assert endpoint.counters.snapshot() == Usage(failed=1, retried=2), case
             assert endpoint.counters.snapshot().faults == {kind: 3}, case
-
-
-async def test_an_answer_without_a_text_is_returned_and_a_tool_call_is_refused() -> None:
-    for said, is_cut in ((chat(None), False), (chat("", finish="length"), True), (chat("<think>hm"), False)):
-        async with endpoint_of(script(said)) as (endpoint, stub):
-            answer = await ask(endpoint)
-            assert (answer.text, answer.cut_off, len(stub.requests)) == ("", is_cut, 1)
-    async with endpoint_of(script(chat(None, finish="tool_calls", tool_calls=[{"id": "1"}]))) as (endpoint, stub):
-        with pytest.raises(PromptRefused, match="called a tool instead of answering: try another model"):
-            await ask(endpoint)
-        assert (len(stub.requests), endpoint.counters.snapshot().faults) == (1, {"tool called": 1})
 
 
 async def test_a_server_of_which_no_answer_ends_as_it_should_is_refused_with_its_finish_reason() -> None:
@@ -178,23 +166,6 @@ async def test_a_refused_optional_field_is_left_out_from_then_on() -> None:
             usage = endpoint.counters.snapshot()
             assert sorted(usage.refused_fields) == sorted(f"{field} (tiny)" for field in fields)
             assert (usage.retried, usage.failed) == (0, 0), fields
-
-
-async def test_a_refused_value_moves_until_it_is_accepted_and_is_left_out_if_it_never_is() -> None:
-    async def least(request: Request) -> Reply:
-        temperature = request.body.get("temperature", 1.0)
-        is_low = temperature < 0.1
-        return refusal(400, f"{temperature} is less than the minimum of 0.1 - 'temperature'") if is_low else chat()
-
-    async def never(request: Request) -> Reply:
-        return refusal(400, "no temperature at line 1 column 2") if "temperature" in request.body else chat()
-
-    for behave, temperature, accepted, most in ((least, 0.0, 0.1, 3), (never, 1.2, None, 9)):
-        async with endpoint_of(behave) as (endpoint, stub):
-            await ask(endpoint, temperature=temperature)
-            assert (stub.bodies[-1].get("temperature"), len(stub.requests) <= most) == (accepted, True)
-            await ask(endpoint, "next", temperature=0.5)
-            assert stub.bodies[-1].get("temperature") == (0.5 if accepted else None)
 
 
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
@@ -285,7 +256,6 @@ def cache(tmp_path: Path) -> Iterator[ResponseCache]:
 async def test_equal_requests_are_sent_once(cache: ResponseCache) -> None:
     async with endpoint_of(script(chat()), cache=cache) as (endpoint, stub):
         answers = [await ask(endpoint) for _ in range(4)]
-        assert [answer.cached for answer in answers] == [False, True, True, True]
         assert {answer.text for answer in answers} == {"Output: 1"}
         assert len(stub.requests) == 1
         assert endpoint.counters.snapshot() == Usage(cached=3, prompt_tokens=28, completion_tokens=12)
@@ -306,7 +276,8 @@ async def test_whatever_decides_an_answer_is_part_of_its_key_and_no_more(cache: 
     cached = []
     for options in ({"api_key": KEY}, {"api_key": "two"}, {"model": "large"}, {"cache_address": "demo:2"}):
         async with endpoint_of(script(chat()), cache=cache, **{"cache_address": "demo:1", **options}) as (endpoint, _):
-            cached.append((await ask(endpoint)).cached)
+            await ask(endpoint)
+            cached.append(bool(endpoint.counters.usage.cached))
     assert cached == [False, True, False, False]
     assert KEY.encode() not in b"".join(path.read_bytes() for path in tmp_path.iterdir())
 
@@ -321,7 +292,8 @@ async def test_headers_and_further_fields_are_sent_and_the_fields_alone_are_in_t
             endpoint,
             stub,
         ):
-            cached.append((await ask(endpoint)).cached)
+            await ask(endpoint)
+            cached.append(bool(endpoint.counters.usage.cached))
             for request in stub.requests:
                 is_own = "headers" in options
                 assert request.headers.get("x-team") == ("secret-of-ours" if is_own else None)
@@ -358,11 +330,3 @@ async def test_models_are_listed_with_their_context_or_raise() -> None:
                 await endpoint.models()
             assert len(stub.requests) == 1
             assert not endpoint.counters.snapshot().faults
-
-
-def test_only_the_client_imports_the_http_libraries() -> None:
-    """They take half a second: `vpp.llm.client` is imported when the first call is made."""
-    heavy = re.compile(r"^(from|import) (vpp\.llm\.client|openai|aiohttp|httpx2)\b", re.MULTILINE)
-    package = Path(vpp.__file__).parent
-    importing = [path.name for path in package.rglob("*.py") if heavy.search(path.read_text(encoding="utf-8"))]
-    assert importing == ["client.py"]

@@ -4,84 +4,46 @@ import asyncio
 import errno
 import os
 import socket
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
 
 from tests.llm.asking import ask
-from tests.llm.stub import endpoint_at
+from tests.llm.stub import Held, endpoint_at, serving
 from vpp.errors import EndpointUnreachable
 from vpp.llm.client import proxy_for
 from vpp.llm.protocol import connection_failure
 
-Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 URL = "http://model.example:8000/v1"
 
 
-async def failure(talk: Talk, *, scheme: str = "http", timeout_s: float = 20.0) -> tuple[str, dict[str, int]]:
-    """The message about a server that talks like that, and the kinds of fault counted."""
-
-    async def speak(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            await talk(reader, writer)
-        except (ConnectionError, asyncio.IncompleteReadError):
-            pass
-        finally:
-            writer.close()
-
-    server = await asyncio.start_server(speak, "127.0.0.1", 0)
-    url = f"{scheme}://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-    endpoint = endpoint_at(url, max_attempts=1, timeout_s=timeout_s)
+async def failure(base_url: str, **options: Any) -> tuple[str, dict[str, int]]:
+    """Return the message about a server, and the kinds of fault counted."""
+    endpoint = endpoint_at(base_url, max_attempts=1, **options)
     with pytest.raises(EndpointUnreachable) as caught:
         await ask(endpoint)
     await endpoint.aclose()
-    server.close()
     return str(caught.value), endpoint.counters.snapshot().faults
 
 
-async def asked(reader: asyncio.StreamReader) -> None:
-    await reader.readuntil(b"\r\n\r\n")
-
-
-async def drip(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """A byte of a long answer now and then, for ever."""
-    await asked(reader)
-    writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n")
-    while not writer.is_closing():
-        writer.write(b" ")
+async def test_a_server_that_answers_too_late_or_without_tls_is_explained() -> None:
+    async def answer_plainly(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(10)
+        writer.write(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n")
         await writer.drain()
-        await asyncio.sleep(0.01)
+        writer.close()
 
-
-def saying(reply: bytes) -> Talk:
-    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await asked(reader)
-        writer.write(reply)
-        await writer.drain()
-
-    return talk
-
-
-async def at_once(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """A plain server's answer to a client's hello."""
-    await reader.read(10)
-    writer.write(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n")
-    await writer.drain()
-
-
-TALKS: tuple[tuple[Talk, dict[str, Any], str, str], ...] = (
-    (saying(b"220 mail.example ESMTP\r\n"), {}, "failed (BadStatusLine", "connection failed"),
-    (drip, {"timeout_s": 0.2}, "no complete answer within 0.2 s: give it more time", "no answer in time"),
-    (at_once, {"scheme": "https"}, "write http:// where the server speaks no TLS", "TLS failed"),
-)
-
-
-async def test_a_server_that_talks_nonsense_is_explained() -> None:
-    for talk, options, words, kind in TALKS:
-        message, faults = await failure(talk, **options)
-        assert words in message
-        assert faults == {kind: 1}
+    held = Held()
+    async with serving(held) as stub:
+        words, faults = await failure(stub.base_url, timeout_s=0.2)
+        held.free.set()
+        assert "no complete answer within 0.2 s: give it more time" in words
+        assert faults == {"no answer in time": 1}
+    server = await asyncio.start_server(answer_plainly, "127.0.0.1", 0)
+    words, faults = await failure(f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1")
+    assert "write http:// where the server speaks no TLS" in words
+    assert faults == {"TLS failed": 1}
+    server.close()
 
 
 ERRORS: tuple[tuple[Exception, str, str], ...] = (

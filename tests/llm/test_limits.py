@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from vpp.events import Usage
+from vpp.events import Counters, Usage
 from vpp.llm import client
 from vpp.llm.cache import ResponseCache
-from vpp.llm.limits import Budget, Call, Cap, Counters, Price, Throttle
+from vpp.llm.limits import Budget, Cap, Price, Throttle
 
 from .asking import ask
 from .stub import Reply, Request, as_json, chat, endpoint_of, refusal, script
@@ -29,13 +29,12 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 def test_refusals_of_one_round_trip_halve_the_window_once(clock: list[float]) -> None:
     throttle = Throttle(512)
-    calls = [Call(clock[0], load) for load in range(1, 513)]
     clock[0] = 1.0
-    for call in calls:
-        throttle.refused(call)
+    for _ in range(512):
+        throttle.refused(0.0)
     assert throttle.limit == 256
     clock[0] = 2.0
-    throttle.refused(Call(clock[0], 1))
+    throttle.refused(clock[0])
     assert throttle.limit == throttle.slots.total_tokens == 128
 
 
@@ -43,11 +42,11 @@ def test_the_window_is_never_below_one_and_answers_widen_it(clock: list[float]) 
     throttle = Throttle(8)
     for moment in range(1, 20):
         clock[0] = moment
-        throttle.refused(Call(clock[0], 1))
+        throttle.refused(clock[0])
     assert throttle.limit == 1
     clock[0] = 30
     for _ in range(200):
-        throttle.answered(Call(clock[0], throttle.limit))
+        throttle.answered(clock[0])
     assert throttle.limit == 8
 
 

@@ -4,11 +4,10 @@ from typing import Any
 
 import pytest
 
-from vpp.data.answers import one_line
+from vpp.answers import one_line, parse_label
 from vpp.data.dataset import Dataset
-from vpp.llm.answers import letter_shares, parse_label
-from vpp.llm.learner import LearnerOptions, LlmLearner
-from vpp.llm.limits import Counters
+from vpp.events import Counters
+from vpp.llm.learner import LearnerOptions, LlmLearner, letter_shares
 from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.protocol import (
     Completion,
@@ -56,7 +55,6 @@ ODD: dict[str, tuple[bytes, str, str]] = {
     "choices of another kind": (b'{"choices": ["x"]}', "without a choice", "no choices"),
     "choices that are null": (b'{"choices": null}', "without a choice: ", "no choices"),
     "a stream": (b'data: {"choices": []}\n\ndata: [DONE]', "it streams answers", "streamed"),
-    "a tool call": (content(None, finish="tool_calls", tool_calls=[{"id": "1"}]), "called a tool", "tool called"),
 }
 """Replies without an answer: body, message and kind."""
 

@@ -21,8 +21,8 @@ from typing import Any
 
 from tests.models.rules import TABLES as MADE_UP
 from tests.models.rules import dataset_of
+from vpp.answers import parse_label, parse_number, parse_rule
 from vpp.data.dataset import Dataset
-from vpp.llm.answers import parse_label, parse_number, parse_rule
 from vpp.llm.optimizer import fault_of
 
 from .tables import TABLES

@@ -26,8 +26,8 @@ from vpp.errors import EndpointRefused, EndpointUnreachable, PromptRefused
 from vpp.events import Usage
 from vpp.inference.ahead import together
 from vpp.llm import protocol
-from vpp.llm.answers import letter_shares
 from vpp.llm.endpoint import Endpoint
+from vpp.llm.learner import letter_shares
 
 from .asking import RULE, ask, learner_of, optimizer_of
 from .stub import Reply, Request, Stub, as_json, chat, dropped, endpoint_of, refusal, script
@@ -170,6 +170,7 @@ async def test_a_field_of_the_persons_own_that_is_refused_is_asked_for_once() ->
     ("name", "sent", "words", "is_fine", "end"),
     [
         ("temperature", (1.3, 1.0, 0.7), "must be less than 1", lambda value: value < 1, (0.99, 0.99, 0.7)),
+        ("temperature", (0.0, 0.5), "less than the minimum of 0.1", lambda value: value >= 0.1, (0.1, 0.5)),
         ("temperature", (1.3, 0.0), "must be in (0, 1)", lambda value: 0 < value < 1, (0.99, 0.01)),
         ("top_logprobs", (20, 5), "1 validation error: no extra inputs", lambda _: False, (None, None)),
     ],
@@ -184,7 +185,7 @@ def test_a_value_moves_until_the_server_takes_it_or_the_field_goes(
             if name not in fields or is_fine(fields[name]):
                 break
             moved = protocol.nearest_value(fields[name], words, protocol.MOVED[name])
-            protocol.note_refused(refused, {name: moved}, fields)
+            protocol.note_refused(refused, name, fields[name], moved)
         assert fields.get(name) == last
 
 

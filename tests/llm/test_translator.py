@@ -11,9 +11,8 @@ import pytest
 from tests.reporting.builders import dataset
 from vpp.data.dataset import Column, Dataset, Row
 from vpp.errors import EndpointRefused
-from vpp.events import hypothesis_id
+from vpp.events import Counters, hypothesis_id
 from vpp.llm.learner import LearnerOptions, LlmLearner
-from vpp.llm.limits import Counters
 from vpp.llm.prompts import LearnerPrompts, ProgramPrompts, seed_sentence
 from vpp.llm.protocol import Completion
 from vpp.llm.templates import Messages, shipped
@@ -55,7 +54,7 @@ async def scripted(*answers: str, data: Dataset = DATA, falls_back: bool = True)
             if not by_row:
                 made.asked.append(messages)
             text = "Explanation: so.\nOutput: no" if by_row else left.pop(0)
-            return Completion(text=text, finish_reason="stop", prompt_tokens=1, completion_tokens=1)
+            return Completion(text=text, prompt_tokens=1, completion_tokens=1)
 
     async with Sandbox() as sandbox:
         options, counters = LearnerOptions(seed=0, max_tokens=100), Counters()

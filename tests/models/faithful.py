@@ -16,7 +16,7 @@ import pandas as pd
 import vpp
 from tests.models.rules import ROWS, TABLES, Rule
 from vpp.findings.asking import Obeyed
-from vpp.runs.journal import RunReader
+from vpp.runs.directory import RunReader
 from vpp.runs.spec import EndpointSpec
 
 Figures = tuple[Obeyed, Obeyed, Obeyed]

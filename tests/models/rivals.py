@@ -20,8 +20,7 @@ import openai
 
 from vpp.data.dataset import Dataset, Row
 from vpp.llm.prompts import render_input
-from vpp.runs.directory import RunDirectory, load_dataset
-from vpp.runs.journal import RunReader
+from vpp.runs.directory import RunDirectory, RunReader, load_dataset
 
 IN_FLIGHT = 64
 K, BANK, FIRST, BATCH = 2, 5, 10, 10

@@ -18,8 +18,7 @@ from statistics import mean
 from typing import Any
 
 from vpp.findings.baselines import baselines
-from vpp.runs.directory import RunDirectory, load_dataset
-from vpp.runs.journal import RunReader
+from vpp.runs.directory import RunDirectory, RunReader, load_dataset
 
 TABLES = Path(__file__).parent / "tables"
 """HypoBench's admission tables (ChicagoHAI/HypoBench-code), MIT licence, (c) 2025 Chicago Human+AI Lab."""

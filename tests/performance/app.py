@@ -22,8 +22,7 @@ from tests.performance.watcher import Watcher
 from tests.processes import wait_until
 from tests.sampled import sampled
 from vpp.findings.step import shown_step
-from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import JournalReader
+from vpp.runs.directory import JournalReader, RunDirectory
 from vpp.settings import Config
 
 EPOCHS = (12, 2)

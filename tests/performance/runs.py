@@ -7,7 +7,7 @@ from tests.performance.ratios import Ratio, ratio
 from tests.performance.stub import served
 from tests.processes import Desk
 from vpp.events import RunFinished
-from vpp.runs.journal import JournalReader
+from vpp.runs.directory import JournalReader
 
 CALL_S = 1.0
 STEPS = 10

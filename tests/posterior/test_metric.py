@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binom, binomtest
+from scipy.stats import binom, binomtest, wilcoxon
 from sklearn.metrics import balanced_accuracy_score, mean_absolute_error, mean_squared_error, r2_score
 
 from vpp.posterior import metric
@@ -71,9 +71,18 @@ def test_standard_errors_of_means_by_hand_and_an_abstention_is_off_by_the_range(
 def test_a_difference_is_of_the_same_rows_one_by_one_and_infinite_losses_warn_of_nothing():
     difference = metric.paired_difference([1, 0, 0, 0], [0, 0, 1, 1])
     assert (difference.n, difference.mean, difference.better, difference.worse) == (4, -0.25, 2, 1)
-    difference = metric.paired_difference([math.inf, 1.0], [math.inf, 2.0])
+    difference = metric.paired_difference([math.inf, 1.0, math.inf], [math.inf, 2.0, 7.0])
     assert math.isnan(difference.mean)
-    assert (difference.better, difference.worse) == (1, 0)
+    assert (difference.better, difference.worse, difference.p) == (1, 1, 1.0)
+
+
+def test_the_sizes_of_differences_count_where_they_vary_and_p_is_corrected_for_the_choice():
+    """Worse on 38 rows of 60, by far, and better on 22, by little: no clear difference by the signs alone."""
+    differences, zeros = [*map(float, range(1, 39)), *([-0.5] * 22)], [0.0] * 60
+    assert 0.05 < metric.paired_difference(np.sign(differences), zeros).p == pytest.approx(binomtest(22, 60).pvalue)
+    difference = metric.paired_difference(differences, zeros, best_of=3)
+    assert 0.001 > difference.p == pytest.approx(3 * wilcoxon(differences).pvalue)
+    assert (difference.better, difference.worse) == (22, 38)
 
 
 @given(st.integers(0, 30), st.integers(0, 30))

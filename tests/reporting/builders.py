@@ -23,8 +23,7 @@ from vpp.events import (
 )
 from vpp.posterior.prediction import average
 from vpp.posterior.weights import ess
-from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import Record, RunReader, encode
+from vpp.runs.directory import Record, RunDirectory, RunReader, encode
 from vpp.runs.preparation import dataset_spec
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import RunView

@@ -29,12 +29,12 @@ from vpp.data.descriptions import Descriptions
 from vpp.errors import InputError
 from vpp.events import RunFailed
 from vpp.reporting import exports
-from vpp.reporting.document import report_html, report_markdown, write_all, write_html
-from vpp.reporting.exports import data_tree, log_run, posterior_nc
-from vpp.reporting.posterior_json import posterior_json
+from vpp.reporting.document import report_html, report_markdown
+from vpp.reporting.exports import data_tree, log_run, posterior_json, posterior_nc, write_all, write_html
 from vpp.reporting.predictions import predictions_csv
-from vpp.runs.journal import RunReader
+from vpp.runs.directory import RunDirectory, RunReader
 from vpp.runs.spec import EndpointSpec
+from vpp.runs.view import log_evidence
 
 RIGHT, WRONG = math.log(0.95), math.log(0.05)
 
@@ -104,6 +104,19 @@ def test_each_step_has_metrics_and_the_last_step_has_those_of_the_run(tmp_path: 
     assert whole["cost"] is None
     assert whole["final_heaviest_weight"] == pytest.approx(max(inspected.LABEL_WEIGHTS))
     assert whole["final_ess"] == pytest.approx(1 / sum(w**2 for w in inspected.LABEL_WEIGHTS))
+
+
+@pytest.mark.parametrize(
+    ("example", "label"), [("example-messages", "log_evidence_exact"), ("example-titanic", "log_evidence_nominal")]
+)
+def test_the_evidence_of_given_sentences_is_logged_as_exact_and_that_of_written_ones_as_nominal(
+    example: str, label: str
+) -> None:
+    reader = RunReader(RunDirectory(ROOT / "assets" / "examples" / example))
+    snapshot = reader.refresh()
+    *_, (_, _, figures) = exports.figures_by_step(snapshot.spec, snapshot.view)
+    assert [name for name in figures if name.startswith("log_evidence")] == [label]
+    assert figures[label] == log_evidence(snapshot.view)
 
 
 def test_an_unreachable_server_gives_a_one_line_error_without_the_password_and_no_mlflow_how_to_get_it(
@@ -207,9 +220,9 @@ APPENDIX = [
     "Simple models",
     "Calibration and evidence",
     "Slices",
+    "Ruled out",
     "How far to trust this",
     "Options and table",
-    "Versions and hashes",
     "The command that repeats the run",
 ]
 
@@ -234,7 +247,11 @@ def test_a_finished_run_is_two_pages_that_begin_with_the_verdict_and_an_appendix
     assert (titles(report, "## "), titles(report, "### ")) == (PAGES, APPENDIX)
     assert report.startswith("# toy\n\n**Right on 4 of 5 test rows that it answered, “I don’t know” on 1.")
     # EVEN and PAIR answer alike, BIG differs on two of ten rows: at 95 % three hypotheses stay apart.
-    facts = "right on 5 of 6 test rows · right on 4 of 4 training rows"
+    assert "Odds by the training rows: about " in report.split("## ")[0]
+    assert "heaviest first: the posterior over the sentences found, written from the rows that weigh them" in report
+    assert "log score " in report
+    assert "; the newest:" in report
+    facts = "right on 5 of 6 test rows · right on 75 to 99.8 % of such rows"
     assert f"1. 60 % · {facts}\n\n> Say yes if a is even, else no.\n" in report
     assert "\n| no | 2 | 1 | 0 |\n| yes | 0 | 2 | 1 |\n" in report
     assert "| unsure and wrong | 1 row |" in report

@@ -34,7 +34,7 @@ from vpp.programs.columns import Columns, cell_value
 from vpp.programs.sandbox import Sandbox
 from vpp.programs.source import read_program, strict_fault
 from vpp.reporting.standalone import standalone
-from vpp.runs.journal import RunReader
+from vpp.runs.directory import RunReader
 from vpp.settings import Config
 
 ODD_NAME = 'the "odd"\n\'\'\' """ \\ \u2028 {town} column'

@@ -23,9 +23,8 @@ from vpp.findings.result import evidence, summary
 from vpp.inference.plan import plan
 from vpp.library.posterior import Posterior
 from vpp.llm.prompts import seed_sentence
-from vpp.reporting.exports import data_tree
-from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import JournalReader, RunReader
+from vpp.reporting.exports import data_tree, parameters
+from vpp.runs.directory import JournalReader, RunDirectory, RunReader
 from vpp.runs.preparation import Preparation, continue_run, read_sentences, spec_to_continue
 from vpp.runs.spec import RunSpec
 from vpp.settings import Config
@@ -294,6 +293,8 @@ def test_weights_and_evidence_are_the_sum_over_the_list(
     of_sentences = dict(zip(outcome.result["sentences"], prior, strict=True))
     assert outcome.result["priors"] == of_particles == pytest.approx(list(prior))
     assert data_tree(RunReader(directory)).sample_stats.prior.values[0] == pytest.approx(prior)
+    priors = parameters(directory.spec(), RunReader(directory).refresh().view)["priors"]
+    assert [float(each) for each in priors.split(", ")] == pytest.approx(list(prior), rel=1e-5)
     held = {each.text: each.prior for each in Posterior(directory).particles}
     assert held == pytest.approx(of_sentences)
     terminal = " ".join(lines(summary(directory, RunReader(directory).refresh().view)))

@@ -25,7 +25,7 @@ from tests.runs.conftest import penguins
 from vpp.data.split import SplitPlan
 from vpp.errors import RunLocked
 from vpp.events import RunFailed, RunPaused
-from vpp.runs.journal import JournalReader
+from vpp.runs.directory import JournalReader
 from vpp.runs.process import Slots, launch
 from vpp.runs.spec import EndpointSpec, Keys
 

@@ -28,7 +28,7 @@ from vpp.runs.budget import (
     seconds_left,
     time_s,
 )
-from vpp.runs.journal import Record
+from vpp.runs.directory import Record
 from vpp.runs.preparation import optimizer_prompts, program_prompts
 from vpp.runs.spec import NO_PRICES, EndpointSpec, Prices, RunSpec
 from vpp.runs.view import RunView

@@ -23,9 +23,8 @@ from vpp.findings.comparison import seeds, seeds_record, weights_by_text
 from vpp.inference.sampling import conclude
 from vpp.posterior.likelihood import labels_alone
 from vpp.problem import Prediction
-from vpp.runs.directory import RunDirectory
+from vpp.runs.directory import RunDirectory, RunReader
 from vpp.runs.group import Group, begin, group_of, pooling_spec, weigh
-from vpp.runs.journal import RunReader
 from vpp.runs.preparation import Preparation, dataset_spec, problem_of
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView, candidates, constant_weight, population_of

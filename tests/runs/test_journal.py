@@ -19,12 +19,12 @@ from vpp.cli import main
 from vpp.errors import JournalDamaged, RunError
 from vpp.events import Certified, Evaluated, Event, RunResumed, RunStarted, Scored, StepFinished, Usage
 from vpp.problem import Prediction
-from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import (
+from vpp.runs.directory import (
     Answer,
     Journal,
     JournalReader,
     Record,
+    RunDirectory,
     RunReader,
     complete_answers,
     decode,

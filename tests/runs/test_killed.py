@@ -20,8 +20,7 @@ from tests.processes import (
     wait_until,
 )
 from vpp.events import StepFinished
-from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import JournalReader, Record
+from vpp.runs.directory import JournalReader, Record, RunDirectory
 
 SEED = random.randrange(1000)
 MOMENTS = ("before the first hypotheses", "in step 1", "in step 3", "in the final evaluation")

@@ -136,7 +136,7 @@ def test_a_run_starts_a_server_without_your_key_and_the_server_ends_with_it(desk
     said = small_run(desk, "one", model).finish(within_s=WITHIN_S)
     assert said.code == 0, said.err
     assert said.err.count("demo: 0.0 GB. llama.cpp serves it on this machine: 4 calls at a time") == 1
-    assert "loading the model: 0\u00a0s" in said.err
+    assert "Loading the model: 0\u00a0s" in said.err
     assert desk.look("one").spec.endpoint.gguf == str(model)
     assert "OPENAI_API_KEY" not in (stand_in.folder / "environment").read_text().split("\n")
     key = (stand_in.folder / "key").read_text()

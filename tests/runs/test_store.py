@@ -19,8 +19,7 @@ from vpp.errors import InputError, RunError, RunLocked
 from vpp.findings.asking import read_trial
 from vpp.findings.points import points, reject_option
 from vpp.llm.gate import canonical
-from vpp.runs.directory import Heartbeat, RunDirectory, run_id
-from vpp.runs.journal import RunReader, Snapshot
+from vpp.runs.directory import Heartbeat, RunDirectory, RunReader, Snapshot, run_id
 from vpp.runs.preparation import Preparation
 from vpp.runs.process import launch
 from vpp.runs.spec import EndpointSpec, Keys, keys_for

@@ -104,14 +104,14 @@ def test_the_plan_counts_the_cells_that_are_shown_in_part(desk: Desk) -> None:
     assert "12 cells of review are shown in part, their first 1,000 characters" in limited.out
     roomy = desk.vpp("run", data, *SMALL, "--plan", "--limit", "context=100000")
     assert "in part" not in roomy.out
-    narrow = " ".join(desk.vpp("run", data, *SMALL, "--plan", "--limit", "context=4096").out.split())
+    narrow = " ".join(desk.vpp("run", data, *SMALL, "--plan", "--limit", "context=2048").out.split())
     assert "By estimate, 12 cells of review are shown in part, their first" in narrow
     refused = desk.vpp("run", data, *SMALL, "--plan", "--limit", "cell=-1")
     names = "calls, cost, patience, certify, score-rows, learner, optimizer, context, call, wait, cell"
     assert f"'cell=-1' is not NAME=N with one of {names}" in refused.complaint
 
 
-@pytest.mark.parametrize(("long", "cut"), [(4_500, {}), (27_000, {"review": 12})])
+@pytest.mark.parametrize(("long", "cut"), [(4_500, {}), (120_000, {"review": 12})])
 def test_a_run_cuts_cells_only_if_its_models_context_is_too_short(desk: Desk, long: int, cut: dict[str, int]) -> None:
     ended = desk.run("run", *SMALL, "--json", data=reviews(desk.folder, long=long)).finish()
     limit = desk.directory("run").spec().cell_limit

@@ -7,8 +7,7 @@ import pytest
 from tests.processes import Desk, Outcome
 from tests.reporting.builders import YES_NO, drawn, evaluated, finished, folded, proposed, reweighted, scored, started
 from vpp.events import Evaluated, Event, RunFailed, RunFinished, RunPaused, RunResumed, Usage
-from vpp.runs.directory import STALLED_AFTER_S, STARTING_S, Heartbeat, RunDirectory
-from vpp.runs.journal import Record, read_view
+from vpp.runs.directory import STALLED_AFTER_S, STARTING_S, Heartbeat, Record, RunDirectory, read_view
 from vpp.runs.view import RunView, last_complete
 from vpp.settings import Config
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.processes import PENGUINS, ROOT, TARGET, Desk, Outcome, free_port
-from vpp.llm.endpoint import Endpoint, Limits, Server
+from vpp.llm.endpoint import Endpoint, Server
 from vpp.llm.protocol import Completion
 from vpp.posterior.prediction import Value
 from vpp.runs.view import RunView
@@ -207,7 +207,7 @@ def with_endpoint(served: Served, call: Callable[[Endpoint], Awaitable[Completio
 
     async def scene() -> Completion:
         server = Server(base_url=served.base_url, model=served.model)
-        endpoint = Endpoint(server, limits=Limits(max_attempts=1, timeout_s=120))
+        endpoint = Endpoint(server, max_attempts=1)
         try:
             return await call(endpoint)
         finally:

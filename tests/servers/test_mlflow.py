@@ -33,6 +33,9 @@ def test_a_demo_run_has_its_options_figures_by_step_and_files_there(mlflow: Serv
     assert tags["vpp.run"] == result["run"]
     assert metrics[f"test_{result['metric']['name']}"] == pytest.approx(result["metric"]["test"])
     assert metrics["learner_calls"] == result["calls"]["learner"]
+    assert metrics["final_ess"] == pytest.approx(result["ess"])
+    assert metrics["final_heaviest_weight"] >= max(result["weights"]) - 1e-9
+    assert metrics["log_evidence_nominal"] == pytest.approx(result["log_evidence"]["value"])
     history = got(mlflow, f"metrics/get-history?run_id={number}&metric_key=ess")["metrics"]
     assert [each["value"] for each in history] == pytest.approx(result["ess_by_step"])
     assert [each["step"] for each in history] == list(range(len(history)))

@@ -42,7 +42,7 @@ def contrast(one: np.ndarray, other: np.ndarray) -> float:
 
 
 def screen_colour(name: str, mode: Mode) -> np.ndarray:
-    return linear(rgb_of(TOKENS[name].of(mode)))
+    return linear(rgb_of(getattr(TOKENS[name], mode)))
 
 
 def colours(text: str) -> set[str]:
@@ -93,6 +93,6 @@ WRITTEN_ON = (
 def test_text_is_readable_on_every_surface(mode: Mode) -> None:
     for words, surface in WRITTEN_ON:
         assert contrast(screen_colour(words, mode), screen_colour(surface, mode)) >= 4.5, (words, surface)
-    far = 0.32 * rgb_of(TOKENS["ink"].of(mode)) + 0.68 * rgb_of(TOKENS["sunk"].of(mode))
+    far = 0.32 * rgb_of(getattr(TOKENS["ink"], mode)) + 0.68 * rgb_of(getattr(TOKENS["sunk"], mode))
     assert contrast(screen_colour("ink", mode), linear(far)) >= 4.5
-    assert contrast(np.ones(3), linear(rgb_of(PRIMARY.of(mode)))) >= 4.5
+    assert contrast(np.ones(3), linear(rgb_of(getattr(PRIMARY, mode)))) >= 4.5

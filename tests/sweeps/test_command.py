@@ -48,8 +48,8 @@ def methods(directory: SweepDirectory) -> list[str]:
 
 
 def tables(directory: SweepDirectory) -> str:
-    """Return tables.md without its tables of times and calls."""
-    return re.sub(r"## (Seconds|Calls) per run.*?(?=\n## |\Z)", "", directory.tables.read_text(), flags=re.DOTALL)
+    """Return tables.md without its table of times."""
+    return re.sub(r"## Seconds per run.*?(?=\n## |\Z)", "", directory.tables.read_text(), flags=re.DOTALL)
 
 
 def holds(server: Model) -> bool:

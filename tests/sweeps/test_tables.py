@@ -45,7 +45,6 @@ def spec(**changed: Any) -> SweepSpec:
 def outcome(task: str, method: str, seed: int, test: float, **changed: Any) -> Outcome:
     """A cell that came to `test`, with what the tables are made of."""
     usual: dict[str, Any] = {
-        "calls": 110,
         "wall_s": 1.0,
         "K": 1,
         "n_unique": 1,
@@ -225,7 +224,7 @@ def test_the_oracle_looks_at_the_test_rows_and_the_choice_at_the_training_rows()
 @pytest.mark.parametrize("reading", choices("reading"))
 def test_the_tables_say_how_hypotheses_are_read(reading: Reading) -> None:
     text = tables_markdown(spec(setting=Setting(reading=reading)), LINEAR)
-    assert f"(reading {reading})" in text
+    assert f", reading {reading}, " in text
     assert ("on all training rows in every step" in text) == (reading != "rows")
 
 

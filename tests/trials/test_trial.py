@@ -19,7 +19,7 @@ from vpp.findings.asking import FOLLOWS, Obeyed, Trial, clause_rows, read_trial
 from vpp.problem import Translation
 from vpp.programs.source import read_program
 from vpp.runs.asking import Asking
-from vpp.runs.journal import Journal, RunReader
+from vpp.runs.directory import Journal, RunReader
 from vpp.runs.spec import Keys
 from vpp.trials import Change, TrialAsking, TrialSize, changes, clauses
 

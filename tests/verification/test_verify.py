@@ -31,8 +31,7 @@ from vpp.events import (
     Scored,
     StepFinished,
 )
-from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import Journal
+from vpp.runs.directory import Journal, RunDirectory
 from vpp.runs.store import EXAMPLES
 from vpp.settings import Config
 from vpp.verification import Fault, verify

@@ -19,8 +19,7 @@ from joblib import Parallel, delayed, parallel_config
 from vpp.bench.sweep import Cell, Outcome, Setting, SweepDirectory, SweepSpec, outcome_of, prepare, results_csv
 from vpp.bench.tables import tables_markdown
 from vpp.errors import EndpointError, InputError, RunError, VppError
-from vpp.runs.directory import RunDirectory, write_atomically
-from vpp.runs.journal import RunReader
+from vpp.runs.directory import RunDirectory, RunReader, write_atomically
 from vpp.runs.process import child_environment, on_signals, start_worker
 from vpp.runs.spec import EndpointSpec
 from vpp.show.words import counted, seconds
@@ -120,9 +119,8 @@ def share(endpoint: EndpointSpec, jobs: int) -> EndpointSpec:
 class Progress:
     """Outcomes of the finished cells, read from their run directories, and why the others are not finished."""
 
-    def __init__(self, directory: SweepDirectory, request: SweepSpec, say: Callable[[str], None]) -> None:
-        self._directory, self._cells, self._say = directory, request.cells, say
-        self.spec = directory.spec()
+    def __init__(self, directory: SweepDirectory, spec: SweepSpec, say: Callable[[str], None]) -> None:
+        self.spec, self._directory, self._say = spec, directory, say
         self._outcomes: dict[Cell, Outcome] = {}
         self.failures: dict[Cell, str] = {}
         self._refusals: list[str] = []
@@ -137,8 +135,8 @@ class Progress:
 
     @property
     def open(self) -> list[Cell]:
-        """Cells of this sweep command that are not finished."""
-        return [cell for cell in self._cells if cell not in self._outcomes]
+        """Cells that are not finished."""
+        return [cell for cell in self.spec.cells if cell not in self._outcomes]
 
     def add(self, end: CellEnd) -> None:
         """Read how a cell ended, say it, and rewrite the tables if it is finished."""
@@ -175,7 +173,7 @@ class Progress:
     def _words(self) -> str:
         """Return `12 of 105 cells, about 7 min left`."""
         n_open = len(self.open)
-        words = f"{len(self._cells) - n_open} of {counted(len(self._cells), 'cell')}"
+        words = f"{len(self._outcomes)} of {counted(len(self.spec.cells), 'cell')}"
         left_s = (time.monotonic() - self._began_at) / (self._n_at_first - n_open) * n_open
         return f"{words}, about {seconds(left_s)} left" if n_open else words
 
@@ -200,15 +198,15 @@ def ray_cluster(address: str, *, jobs: int) -> Iterator[None]:
     try:
         ray.init(address=address, log_to_driver=False, logging_level="error", **(local if address == LOCAL else {}))
     except (ConnectionError, OSError, RuntimeError, ValueError) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise InputError(f"no Ray answers at {address!r} ({reason}): start it with `ray start`") from None
+        raise InputError(f"no Ray answers at {address!r} ({_first_line(error)}): start it with `ray start`") from None
     try:
-        if jobs > (cores := int(ray.cluster_resources().get("CPU", 0))):
-            raise InputError(f"--jobs is {jobs}, and the cluster has {counted(cores, 'core')}: give at most {cores}")
         ray_joblib.register_ray()
         yield
     except ray.exceptions.RayError as error:
-        reason = str(error).strip().splitlines()[0]
-        raise RunError(f"Ray lost a task ({reason}): start the sweep again, it continues") from None
+        raise RunError(f"Ray lost a task ({_first_line(error)}): start the sweep again, it continues") from None
     finally:
         ray.shutdown()
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0] or type(error).__name__

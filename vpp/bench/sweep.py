@@ -112,12 +112,12 @@ def prepare(cell: Cell, setting: Setting, endpoint: EndpointSpec) -> Preparation
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepSpec:
-    """Content of sweep.json: the cells of a sweep and who answers. Holds no secret."""
+    """Content of sweep.json: the cells of a sweep, by default the paper's, and who answers. Holds no secret."""
 
     endpoint: EndpointSpec
-    tasks: tuple[str, ...]
-    methods: tuple[str, ...]
-    seeds: int
+    tasks: tuple[str, ...] = tuple(TASKS)
+    methods: tuple[str, ...] = tuple(METHODS)
+    seeds: int = 3
     """Seeds 0 to `seeds` - 1."""
     setting: Setting = Setting()
 
@@ -193,48 +193,27 @@ class SweepDirectory:
     def is_stopped(self) -> bool:
         return (self.path / "stop").exists()
 
-    def begin(self, request: SweepSpec) -> None:
-        """Record or extend the sweep under the lock; forget stops. Raises InputError for another model or setting."""
-        spec = merge(self.spec(), request, self.path) if self.exists else request
+    def begin(self, spec: SweepSpec) -> None:
+        """Record the sweep under the lock; forget stops. Raises InputError for another model or setting than before."""
+        for text, what in ((endpoint_text, "endpoint"), (setting_text, "setting")) if self.exists else ():
+            before, now = text(getattr(self.spec(), what)), text(getattr(spec, what))
+            if before != now:
+                raise InputError(f"{self.path} holds a sweep of {before}, not of {now}: name another folder with -o")
         write_atomically(self.path / "sweep.json", adapter(SweepSpec).dump_json(spec, indent=2))
         (self.path / "stop").unlink(missing_ok=True)
 
 
-def merge(old: SweepSpec, request: SweepSpec, path: Path) -> SweepSpec:
-    """Merge two specs. Raises InputError if their numbers would not belong in one table."""
-    ours, theirs = ((endpoint_text(spec.endpoint), setting_text(spec.setting)) for spec in (old, request))
-    for before, now in zip(ours, theirs, strict=True):
-        if before != now:
-            raise InputError(f"{path} holds a sweep of {before}, not of {now}: name another folder with -o")
-    return replace(
-        request,
-        tasks=(*old.tasks, *request.tasks),
-        methods=(*old.methods, *request.methods),
-        seeds=max(old.seeds, request.seeds),
-    )
-
-
-READINGS: Mapping[Reading, str] = {
-    "rows": "the learner reads each hypothesis for every row",
-    "program": "hypotheses are read as programs",
-    "auto": "hypotheses are read as programs, or row by row if they cannot be one",
-}
-
-
 def setting_text(setting: Setting) -> str:
     sizes = f"{setting.train} training and {setting.test} test rows, {counted(setting.epochs, 'epoch')}"
-    return f"{sizes}, {READINGS[setting.reading]} (reading {setting.reading}), prompts “{setting.templates}”"
+    return f"{sizes}, reading {setting.reading}, prompts “{setting.templates}”"
 
 
 def endpoint_text(endpoint: EndpointSpec) -> str:
-    cache = f" {'with' if endpoint.cache else 'without'} the response cache"
     if endpoint.demo:
-        pace = f", {endpoint.demo_latency_ms} ms per answer" if endpoint.demo_latency_ms else ""
-        return f"the built-in demo model{pace}{cache}"
-    other = (endpoint.optimizer_model or endpoint.model, endpoint.optimizer_base_url or endpoint.base_url)
-    learner = f"{endpoint.model} {'from a file' if endpoint.gguf else f'at {endpoint.base_url}'}"
-    optimizer = "" if other == (endpoint.model, endpoint.base_url) else f" with {other[0]} at {other[1]} as optimizer"
-    return f"{learner}{optimizer}{cache}"
+        return "the built-in demo model"
+    optimizer = (endpoint.optimizer_model or endpoint.model, endpoint.optimizer_base_url or endpoint.base_url)
+    servers = dict.fromkeys([(endpoint.model, endpoint.base_url), optimizer])
+    return " and ".join(f"{model} from {url or 'a file'}" for model, url in servers)
 
 
 def folder_name(endpoint: EndpointSpec, reading: Reading) -> str:
@@ -247,12 +226,12 @@ def folder_name(endpoint: EndpointSpec, reading: Reading) -> str:
 
 Outcome = Mapping[str, Any]
 """A finished cell's row of results.csv, and the fields of `NOT_IN_CSV`."""
-NOT_IN_CSV = ("calls", "last_text", "versions")
+NOT_IN_CSV = ("last_text", "versions")
 
 
 def outcome_of(cell: Cell, directory: RunDirectory, view: RunView) -> Outcome:
     values = result(directory, view)
-    calls, individual, metric, evidence = (values[key] for key in ("calls", "individual", "metric", "log_evidence"))
+    individual, metric, evidence = (values[key] for key in ("individual", "metric", "log_evidence"))
     five = best_of_five(individual, metric["name"]) if cell.method == "vml5" else (None, None)
     only = view.texts[view.population[0].hypothesis] if view.size == 1 else ""
     return {
@@ -260,23 +239,16 @@ def outcome_of(cell: Cell, directory: RunDirectory, view: RunView) -> Outcome:
         "metric": metric["name"],
         "train": float(metric["train"]),  # accuracy as a fraction, or mean squared error
         "test": float(metric["test"]),
-        "calls": calls["learner"] + calls["optimizer"],  # cached or not
-        "learner_calls": calls["learner"],
-        "optimizer_calls": calls["optimizer"],
-        **{name: calls[name] for name in ("cached", "failed", "unparsable")},
-        **{name: values[name] for name in ("rounds", "wall_s")},
-        "prompt_tokens": values["tokens"]["prompt"],
-        "completion_tokens": values["tokens"]["completion"],
+        **{f"{kind}_calls": n for kind, n in values["calls"].items()},
+        **{f"{kind}_tokens": n for kind, n in values["tokens"].items()},
+        **{name: values[name] for name in ("rounds", "wall_s", "n_unique", "acceptance_rate")},
         "K": view.size,
-        "n_unique": values["n_unique"],
         "n_ideas": len(merge_ideas(view, load_dataset(directory, directory.spec())).all),
         "ess": values["ess_by_step"],
-        "acceptance_rate": values["acceptance_rate"],
         "log_evidence": evidence["value"] if evidence else None,
         "uncertain": values["uncertain"]["points"],  # test points on which the particles are not unanimous
         "uncertain_of": values["uncertain"]["of"],
-        "individual_test": [float(value) for value in individual["test"] or ()],
-        "individual_train": [float(value) for value in individual["train"] or ()],
+        **{f"individual_{part}": [float(value) for value in each or ()] for part, each in individual.items()},
         "oracle_best_test": five[0],
         "best_on_train": five[1],
         "last_text": only.removeprefix(view.seed_text).strip(),

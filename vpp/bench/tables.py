@@ -20,7 +20,7 @@ from vpp.runs.asking import versions as software
 from vpp.runs.spec import adapter
 from vpp.show.blocks import Heading, Note, Table
 from vpp.show.markup import markdown
-from vpp.show.words import NBSP, counted, fixed, integer, number
+from vpp.show.words import NBSP, counted, fixed, number
 
 HERE, PAPER = "yours", "paper"
 NONE = "–"  # shown where the paper has no value, and for cells that have not been run
@@ -28,7 +28,6 @@ SMALL = 0.005  # mean squared errors below this would be shown as 0.00
 PATTERN_TASKS = ("sum-parity", "contains-zero")
 CLASSIFICATION_TASKS = tuple(name for name, info in TASKS.items() if info.task != "regression")
 TIMED = ("vml", "vml5", "mh", "smc")
-CALLED = (*TIMED, "always-accept")
 PAIR = {"mh": "MH", "smc": "SMC"}
 OF_FIVE = {"vml5-best": "oracle_best_test", "vml5-train": "best_on_train"}
 """Fields of an outcome of `vml5` that have a column of their own, by its key."""
@@ -261,22 +260,6 @@ def final_hypotheses(results: Results) -> Section:
     return section("Final hypotheses", note, head, rows, labels=7)
 
 
-def calls(results: Results) -> Section:
-    """Table of calls per run; sec:exp_compute of the paper counts calls per step."""
-    means = {task: results.means(task, "calls") for task in results.tasks()}
-    note = (
-        "Mean over seeds, learner and optimizer together, cached or not, with the final evaluation. A text that "
-        "has been evaluated before costs no calls, so runs with equal plans differ."
-    )
-    rows = [
-        (task, *(_with_ratio(row, method, lambda mean: integer(round(mean))) for method in CALLED))
-        for task, row in means.items()
-        if any(method in row for method in CALLED)
-    ]
-    head = ("task", *(METHODS[method].title for method in CALLED))
-    return section("Calls per run, and ratio to VML", note, head, rows, labels=1)
-
-
 def times(results: Results) -> Section:
     means = [row for task in results.tasks() if (row := results.means(task, "wall_s"))]
     ratios = [[row[each] / row["vml"] for row in means if row.get("vml") and each in row] for each in TIMED]
@@ -304,7 +287,6 @@ def tables(spec: SweepSpec, outcomes: Iterable[Outcome]) -> list[Section]:
         (ess_by_step, ("smc",), tuple(TASKS)),
         *compared("unique", "uncertain"),
         (final_hypotheses, ("vml", "mh", "smc"), PATTERN_TASKS),
-        (calls, CALLED, tuple(TASKS)),
         (times, TIMED, tuple(TASKS)),
     ]
     covered = (

@@ -41,15 +41,11 @@ def main(argv: Sequence[str]) -> int:
         with no_collecting():
             command = getattr(importlib.import_module(module), function)
         return carry_out(command(options), is_json=options.json)
-    except EndpointError as error:
-        return complain(error, ENDPOINT_FAILED)
-    except VppError as error:
-        return complain(error, BAD_INPUT)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else Python prints a traceback at exit
         return DONE
-    except OSError as error:
-        return complain(error, BAD_INPUT)
+    except (VppError, OSError) as error:
+        return complain(error, ENDPOINT_FAILED if isinstance(error, EndpointError) else BAD_INPUT)
     except KeyboardInterrupt:
         return STOPPED
 

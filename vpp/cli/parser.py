@@ -3,7 +3,6 @@
 import argparse
 from argparse import ArgumentParser, ArgumentTypeError, Namespace, _ArgumentGroup, _SubParsersAction
 from collections.abc import Callable, Collection, Mapping
-from contextlib import suppress
 from dataclasses import Field, fields
 from functools import partial
 from typing import Any, NoReturn, TypeAlias, get_args
@@ -15,21 +14,8 @@ from vpp.llm.templates import AUTO, GALLERY, TEMPLATES
 
 Commands: TypeAlias = "_SubParsersAction[ArgumentParser]"
 Options: TypeAlias = ArgumentParser | _ArgumentGroup
-YES_OR_NO = {"yes": True, "no": False}
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal():
-        raise ValueError(text)
-    return int(text)
-
-
-READ_AS: Mapping[str, Callable[[str], Any]] = {
-    **dict.fromkeys(("encoding", "delimiter", "sheet", "decimal", "quotes"), str),
-    "skip-lines": _count,
-    **dict.fromkeys(("header", "as-is"), YES_OR_NO.__getitem__),
-}
-"""Names of `--read`, and how a value is read."""
+READ = ("encoding", "delimiter", "sheet", "decimal", "quotes", "skip-lines", "header", "as-is")
+"""Names of `--read`."""
 LIMITS = {
     "calls": "cap.calls",
     "cost": "cap.cost",
@@ -44,14 +30,13 @@ LIMITS = {
     "cell": "spec.cell_limit",
 }
 """Names of `--limit`, and the fields that they set."""
-DECIMAL = ("cost", "call", "wait")  # limits that may be fractions
 INSTEAD = {"tau", "epsilon", "learner_samples", "coverage", "patience", "certify", "score_rows", *settings.FOR_EXPERTS}
 """Options of `Config` that have no option of their own: --noise, --limit, --likelihood, --calibration-size set some."""
 MORE = {"likelihood": ", or of its share of N answers to each row"}  # words on values that only the command line takes
 
 
 def part(options: Namespace, of: str) -> dict[str, Any]:
-    """Return the fields of a part that were given. of: what their names begin with, such as `config`."""
+    """Return the fields of a part that were given, some as text. of: what their names begin with, such as `config`."""
     given = ((name.partition("."), value) for name, value in vars(options).items() if value is not None)
     return {field: value for (place, _, field), value in given if field and place == of}
 
@@ -229,9 +214,11 @@ def _bench(commands: Commands) -> None:
     about = "run the paper's experiments and write their tables; run it again to continue a stopped sweep"
     shape: dict[str, Any] = {"formatter_class": argparse.RawDescriptionHelpFormatter, "epilog": BENCH_METHODS}
     parser = command(commands, "bench", "running:bench", about, **shape)
-    parser.add_argument("--tasks", type=_names, metavar="A,B", help="some of the seven tasks (all)")
-    parser.add_argument("--methods", type=_names, metavar="A,B", help="some of the methods, named below (all)")
-    _number(parser, "--seeds", "seeds 0 to N - 1 (3)")
+    for name, about in (("tasks", "the seven tasks"), ("methods", "the methods, named below")):
+        parser.add_argument(
+            f"--{name}", dest=f"sweep.{name}", type=_names, metavar="A,B", help=f"some of {about} (all)"
+        )
+    _number(parser, "--seeds", "seeds 0 to N - 1 (3)", dest="sweep.seeds")
     _number(parser, "--jobs", "cells run at a time, sharing --concurrency or 1024 calls (VPP_MAX_RUNNING)")
     about = "run the cells on a Ray cluster at this address; auto = this machine's, local = one started for this sweep"
     parser.add_argument("--ray", metavar="ADDRESS", help=about)
@@ -257,7 +244,7 @@ def data_options(parser: ArgumentParser) -> Options:
     group.add_argument("--target", help="column to predict (guessed from the names)")
     group.add_argument("--inputs", type=_names, metavar="A,B", help="input columns (all informative ones)")
     about = f"a column's kind, if detected wrongly: {', '.join(get_args(Kind))}; of the target too"
-    _repeated(group, "--kind", "COLUMN=KIND", about, _kind)
+    _repeated(group, "--kind", "COLUMN=KIND", about, lambda text: text.rpartition("=")[::2])
     about = "what a column, or label:LABEL of the target, means (or in a file DATA.columns.csv)"
     _repeated(group, "--describe", "COLUMN=TEXT", about, _description)
     file_options(group)
@@ -271,7 +258,8 @@ def file_options(parser: Options) -> None:
         "sheet=NAME (of a workbook), decimal=comma, quotes=plain (they are part of the text), as-is=yes (cuts no "
         "totals, units or footnotes, fills no merged cells)"
     )
-    _fields(parser, "--read", "NAME=VALUE", f"{about}; repeatable", _read_choice)
+    names = {name: f"read.{name.replace('-', '_')}" for name in READ}
+    _fields(parser, "--read", "NAME=VALUE", f"{about}; repeatable", partial(_pair, names))
     about = "words for a missing cell, with commas, in place of NA, ?, null and so on; COLUMN=WORDS for one; repeatable"
     parser.add_argument("--missing", dest="read.missing", action="append", metavar="WORDS", help=about)
 
@@ -313,9 +301,9 @@ def limit_option(parser: Options, *parts: str) -> None:
         **settings.SERVER_DOCS,
         **{name: f"{doc} ({getattr(settings.Config(), name)})" for name, doc in settings.option_docs().items()},
     }
-    names = [name for name, field in LIMITS.items() if field.partition(".")[0] in parts]
-    meanings = (f"{name}=N {docs[LIMITS[name].partition('.')[2]]}" for name in names)
-    _fields(parser, "--limit", "NAME=N", f"upper limits: {'; '.join(meanings)}; repeatable", partial(_limit, names))
+    names = {name: field for name, field in LIMITS.items() if field.partition(".")[0] in parts}
+    meanings = (f"{name}=N {docs[field.partition('.')[2]]}" for name, field in names.items())
+    _fields(parser, "--limit", "NAME=N", f"upper limits: {'; '.join(meanings)}; repeatable", partial(_pair, names))
 
 
 def method_options(parser: ArgumentParser, names: Collection[str]) -> Options:
@@ -387,31 +375,17 @@ def _repeated(parser: Options, name: str, metavar: str, about: str, read: Callab
 # Values of options
 
 
-def _read_choice(text: str) -> dict[str, Any]:
+def _pair(names: Mapping[str, str], text: str) -> dict[str, str]:
+    """Read NAME=VALUE; return the value by the field that the name sets."""
     name, _, value = text.partition("=")
-    with suppress(ValueError, KeyError):
-        if value:
-            return {f"read.{name.replace('-', '_')}": READ_AS[name](value)}
-    raise ArgumentTypeError(f"{text!r} is not NAME=VALUE with one of {', '.join(READ_AS)}, as the help shows them")
-
-
-def _limit(names: Collection[str], text: str) -> dict[str, float]:
-    name, _, value = text.partition("=")
-    if name not in names or not value.replace(".", "", name in DECIMAL).isdecimal():
-        raise ArgumentTypeError(f"{text!r} is not NAME=N with one of {', '.join(names)}")
-    return {LIMITS[name]: float(value) if "." in value else int(value)}
+    if not value or name not in names:
+        raise ArgumentTypeError(f"{text!r} is not NAME=VALUE with one of {', '.join(names)}")
+    return {names[name]: value}
 
 
 def _optimizer(text: str) -> dict[str, str]:
     model, at, address = text.partition("@http")
     return {"endpoint.optimizer_model": model, "endpoint.optimizer_base_url": at[1:] + address}
-
-
-def _kind(text: str) -> tuple[str, str]:
-    name, _, kind = text.rpartition("=")
-    if not name or kind not in get_args(Kind):
-        raise ArgumentTypeError(f"{text!r} is not COLUMN=KIND with one of {', '.join(get_args(Kind))}")
-    return name, kind
 
 
 def _description(text: str) -> str:
@@ -425,18 +399,13 @@ def _train_size(text: str) -> int:
 
 
 def _likelihood(text: str) -> dict[str, Any]:
-    samples = int(text) if text.isdecimal() else 0
-    if not samples and text not in settings.choices("likelihood"):
-        raise ArgumentTypeError(f"{text!r} is not labels, logprobs or a number of answers")
-    return {"config.likelihood": "labels" if samples else text, "config.learner_samples": samples or 1}
+    form, samples = ("labels", text) if text.isdecimal() else (text, "1")
+    return {"config.likelihood": form, "config.learner_samples": samples}
 
 
-def _calibration(text: str) -> dict[str, Any]:
+def _calibration(text: str) -> dict[str, str | None]:
     size, _, share = text.partition("@")
-    try:
-        return {"split.calibration_size": int(size), "config.coverage": float(share) if share else None}
-    except ValueError:
-        raise ArgumentTypeError(f"{text!r} is not N or N@COVERAGE, such as 40@0.95") from None
+    return {"split.calibration_size": size, "config.coverage": share or None}
 
 
 def _numbers(text: str) -> tuple[float, ...]:

@@ -6,14 +6,12 @@ from contextlib import suppress
 from typing import TextIO, TypeVar
 
 from vpp.cli.system import environment, keys
-from vpp.findings.progress import activity_words
-from vpp.findings.status import faults_named, loading_words, retry_words, steps_done, steps_text, wait_words
+from vpp.findings.progress import flight_words, pace, phase
+from vpp.findings.status import faults_named, retry_words, steps_done, steps_text
 from vpp.runs.asking import Background, Questions
-from vpp.runs.budget import seconds_left
-from vpp.runs.directory import Heartbeat
+from vpp.runs.directory import Heartbeat, Snapshot
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView
-from vpp.show.words import seconds
 
 T = TypeVar("T")
 POLL_S = 0.1
@@ -46,47 +44,42 @@ class StatusLine:
 class Progress:
     """Progress of a run, called with each heartbeat: on a terminal a line that changes, else a line for each news."""
 
-    def __init__(self, stream: TextIO | None, spec: RunSpec, *, max_running: int) -> None:
-        self._line, self._spec, self._max_running = StatusLine(stream), spec, max_running
+    def __init__(self, stream: TextIO | None, spec: RunSpec) -> None:
+        self._line, self._spec = StatusLine(stream), spec
         self._news: object = None
         """What the last line was printed for."""
 
     def __call__(self, view: RunView, beat: Heartbeat) -> None:
-        news, words = self._say(view, beat)
+        if view.phase == "paused":
+            news: object = (view.detail, view.retry_at)
+        elif beat.queued:
+            news = "waits" if beat.waits else None if beat.loading_s is None else "loads"
+        elif view.last_step is None:
+            news = "faults" if beat.usage.faults else None
+        else:
+            news = view.last_step if steps_done(view) else None
         if self._line.is_terminal and view.phase != "paused":
-            self._line.draw(words)
+            self._line.draw(self._words(view, beat))
         elif news is not None and news != self._news:
-            self._line.print(words)
+            self._line.print(self._words(view, beat))
         self._news = self._news if news is None else news
 
     def close(self) -> None:
         self._line.clear()
 
-    def _say(self, view: RunView, beat: Heartbeat) -> tuple[object, str]:
-        """Return what is new, None if nothing worth a line of its own, and the line."""
-        if beat.waits:
-            return "queued", f"queued: {self._max_running} running, the most allowed (VPP_MAX_RUNNING)"
-        if beat.loading_s is not None:
-            return "loading", loading_words(beat.loading_s if self._line.is_terminal else 0)
-        if view.phase == "paused":
-            why = "" if view.paused_for == "user" else f": {view.detail}. {retry_words(view, now=time.time())}"
-            return (view.detail, view.retry_at), f"paused{why.strip()}"
+    def _words(self, view: RunView, beat: Heartbeat) -> str:
+        state = "queued" if beat.queued else view.phase
+        at, now = Snapshot(spec=self._spec, state=state, view=view, usage=beat.usage, beat=beat), time.time()
         if beat.queued:
-            return None, ""
-        has_only_faults = view.last_step is None and bool(beat.usage.faults)
-        news = view.last_step if steps_done(view) else "faults" if has_only_faults else None
-        return news, self._text(view, beat, faults_named(beat.usage) if has_only_faults else "")
-
-    def _text(self, view: RunView, beat: Heartbeat, faults: str) -> str:
-        left = seconds_left(self._spec, view, beat.usage)
-        steps = "" if view.last_step is None else steps_text(view)
+            return phase(at)
+        faults = faults_named(beat.usage) if view.last_step is None else ""
         parts = (
-            steps,
-            activity_words(view, self._spec.config) if self._line.is_terminal or not steps else "",
+            phase(at),
+            "" if view.last_step is None else steps_text(view),
             f"{beat.usage.calls:,} calls",
-            seconds(view.wall_s + max(0.0, beat.at - (view.last_at or beat.at))),
-            "" if left is None else f"about {seconds(left)} left",
-            wait_words(beat.usage, now=time.time()),
+            pace(at, now=now),
+            f"{view.detail}. {retry_words(view, now=now)}".strip() if view.phase == "paused" else "",
+            flight_words(at, now=now),
             f"failed or odd: {faults}" if faults else "",
         )
         return ", ".join(filter(None, parts))

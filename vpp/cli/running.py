@@ -8,7 +8,7 @@ import textwrap
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -18,11 +18,10 @@ from vpp.cli import BAD_INPUT, DONE, ENDPOINT_FAILED, STOPPED, Ending, Lines, co
 from vpp.cli.parser import INSTEAD, part
 from vpp.cli.progress import Progress, StatusLine
 from vpp.data.build import ColumnChoice, build_dataset, guess_reason, target_guess
-from vpp.data.dataset import Dataset
+from vpp.data.dataset import Dataset, Kind
 from vpp.data.descriptions import typed
 from vpp.data.split import SplitPlan
 from vpp.data.table import with_kinds
-from vpp.data.tasks import TASKS
 from vpp.environment import Environment, app_folder
 from vpp.errors import InputError
 from vpp.findings.cost import cost
@@ -33,9 +32,8 @@ from vpp.llm.templates import AUTO, ROLES, TEMPLATES, Role
 from vpp.runs import preparation
 from vpp.runs.asking import CheckResult, check_servers
 from vpp.runs.budget import estimate
-from vpp.runs.directory import RunDirectory, refusal
+from vpp.runs.directory import RunDirectory, RunReader, read_summary, read_view, refusal
 from vpp.runs.group import Group, begin, start_open, wait_for
-from vpp.runs.journal import read_summary, read_view
 from vpp.runs.process import TIMEOUT_S, endpoint_for, on_signals
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec, to_json
 from vpp.runs.view import RunView
@@ -57,24 +55,25 @@ NAMED = ("base_url", "model", "optimizer_model", "optimizer_base_url")
 
 def run(options: Namespace) -> Lines:
     changes = part(options, "config")
-    config = replace(preset(options.preset), **changes)
+    config = system.from_text(Config, asdict(preset(options.preset)) | changes)
     endpoint = endpoint_of(options)
     dataset, file_format = _dataset(options, config)
     if options.noise is not None:
         config = replace(config, **{"tau" if dataset.task == "regression" else "epsilon": options.noise})
     start = preparation.read_sentences(system.read_text(options.start), name=options.start) if options.start else ()
-    spec = RunSpec(
-        config=config,
-        endpoint=endpoint,
-        name=options.name,
-        templates=_templates(options, endpoint, dataset),
+    values = {
+        "config": config,
+        "endpoint": endpoint,
+        "name": options.name,
+        "templates": _templates(options, endpoint, dataset),
+        "start": start,
+        "start_prior": options.start_prior,
+        "command": system.without_secrets(sys.argv[1:]),
+        "prices": _prices(options.price),
+        "cap": part(options, "cap"),
         **part(options, "spec"),
-        start=start,
-        start_prior=options.start_prior,
-        command=system.without_secrets(sys.argv[1:]),
-        prices=_prices(options.price),
-        cap=Cap(**part(options, "cap")),
-    )
+    }
+    spec: RunSpec = system.from_text(RunSpec, values)
     prepared = preparation.Preparation(dataset=dataset, spec=spec)
     folder, to = system.environment().runs_dir, Path(options.to) if options.to else None
     runs: list[RunDirectory] = []
@@ -96,8 +95,7 @@ def run(options: Namespace) -> Lines:
 
 
 def continue_(options: Namespace) -> Lines:
-    from vpp.reporting.predictions import filled_rows  # a run needs neither
-    from vpp.runs.journal import RunReader
+    from vpp.reporting.predictions import filled_rows  # a run does not need it
 
     earlier = system.find_run(options.run_dir)
     table = system.read_table(options.data, options)
@@ -114,7 +112,7 @@ def resume(options: Namespace) -> Lines:
     """Continue from the last complete step, under another cap if one is given."""
     directory = system.find_run(options.run_dir)
     spec = directory.spec()
-    cap = replace(spec.cap, **part(options, "cap"))
+    cap = system.from_text(Cap, asdict(spec.cap) | part(options, "cap"))
     if cap != spec.cap:
         preparation.check_budget(spec.prices, cap, spec.endpoint)
         directory.amend(cap=cap)
@@ -128,7 +126,7 @@ def endpoint_of(options: Namespace) -> EndpointSpec:
     """Build the endpoint from the options, then the environment. For a model file, print how it is served."""
     env, given = system.environment(), part(options, "endpoint")
     server: dict[str, Any] = {name: given.pop(name, "") or getattr(env, name) or "" for name in NAMED}
-    base = EndpointSpec(**{**({"timeout_s": TIMEOUT_S} if options.gguf else {}), **given})
+    base: EndpointSpec = system.from_text(EndpointSpec, ({"timeout_s": TIMEOUT_S} if options.gguf else {}) | given)
     if options.demo:
         return replace(base, demo=True, model="demo")
     if options.gguf:
@@ -162,14 +160,16 @@ def _templates(options: Namespace, endpoint: EndpointSpec, dataset: Dataset) -> 
 
 
 def _dataset(options: Namespace, config: Config) -> tuple[Dataset, str]:
-    table = with_kinds(system.read_table(options.data, options), dict(options.kind))
+    kinds = system.from_text(dict[str, Kind], dict(options.kind))
+    table = with_kinds(system.read_table(options.data, options), kinds)
     target = options.target or target_guess(table)
     if target is None:
-        raise InputError(f"{options.data}: no column looks like a target: name one with --target")
+        raise InputError(f"{options.data}: no column looks like a target{table.doubt}: name one with --target")
     test = system.read_table(options.test, options) if options.test else None
     beside, described_in = system.descriptions_beside(options.data, table, target)
     given = typed(options.describe, columns=table.names, cells=table.cells(target))
     split = part(options, "split")
+    is_whole = config.is_weighing or split.get("test_size") == 0
     guess = f"the target {target!r} is a guess, {guess_reason(table)}; name another with --target"
     dataset = build_dataset(
         table,
@@ -177,7 +177,7 @@ def _dataset(options: Namespace, config: Config) -> tuple[Dataset, str]:
         test_table=test,
         notes=() if options.target else (guess,),
         columns=ColumnChoice(inputs=options.inputs, descriptions={**beside, **given}),
-        split=SplitPlan(seed=config.seed, is_whole=config.is_weighing or split.get("test_size") == 0, **split),
+        split=system.from_text(SplitPlan, {"seed": config.seed, "is_whole": is_whole, **split}),
     )
     source = f"; columns are described in {described_in}" if described_in else ""
     return dataset, f"{system.format_text(table.reading)}{source}"
@@ -208,9 +208,8 @@ def work_on(directory: RunDirectory, options: Namespace) -> Lines:
     log = RotatingFileHandler(directory.log, maxBytes=2**20, backupCount=1, encoding="utf-8", delay=True)
     logging.basicConfig(handlers=[log], format="%(asctime)s %(message)s")
     logging.raiseExceptions = False  # a run continues without its log
-    env, stream = system.environment(), None if options.quiet else sys.stderr
-    progress = Progress(stream, directory.spec(), max_running=env.max_running)
-    view = work(directory, system.keys(), env, progress)
+    progress = Progress(None if options.quiet else sys.stderr, directory.spec())
+    view = work(directory, system.keys(), system.environment(), progress)
     progress.close()
     if view.phase == "failed" or (view.phase == "paused" and options.quiet):
         complain(view.detail)
@@ -230,7 +229,7 @@ def work_on(directory: RunDirectory, options: Namespace) -> Lines:
 
 def _write_results(directory: RunDirectory, view: RunView) -> None:
     from vpp.findings.verdict import record_verdict
-    from vpp.reporting.document import write_all
+    from vpp.reporting.exports import write_all
 
     record_verdict(directory, view)
     try:
@@ -279,7 +278,6 @@ def _follow(runs: Sequence[RunDirectory], options: Namespace) -> Lines:
 # The paper's experiments
 
 SWEEP_CODES = {"done": DONE, "failed": 1, "stopped": STOPPED}
-SEEDS = 3
 
 
 def bench(options: Namespace) -> Lines:
@@ -299,8 +297,7 @@ def bench(options: Namespace) -> Lines:
     failed = f", {len(progress.failures)} failed" if progress.failures else ""
     yield f"{len(progress.outcomes)} of {len(progress.spec.cells)} cells finished{failed}: {directory.tables}"
     if ending != "done":
-        command = shlex.join(("python", "-m", "vpp", "bench", "-o", str(directory.path)))
-        yield f"Continue with the same command, or with every cell of this folder: {command}"
+        yield f"Continue with: {shlex.join(('python', '-m', 'vpp', 'bench', '-o', str(directory.path)))}"
     failures = {cell.name: words for cell, words in progress.failures.items()}
     counts = {"cells": len(progress.spec.cells), "finished": len(progress.outcomes), "failures": failures}
     files = {"tables": directory.tables, "results": directory.results}
@@ -309,22 +306,15 @@ def bench(options: Namespace) -> Lines:
 
 def _directory_and_spec(options: Namespace, runs_dir: Path) -> "tuple[SweepDirectory, SweepSpec]":
     """Return the folder and the sweep to run: the options, then the folder's sweep, then the paper's."""
-    from vpp.bench.sweep import METHODS, Setting, SweepDirectory, SweepSpec, folder_name
+    from vpp.bench.sweep import SweepDirectory, SweepSpec, folder_name
 
-    endpoint = endpoint_of(options)
-    chosen = part(options, "setting")
-    folder = folder_name(endpoint, chosen.get("reading", Setting().reading))
-    directory = SweepDirectory(options.output or runs_dir / folder)
-    stored = directory.spec() if directory.exists else None
-    if stored and not (options.demo or options.gguf or part(options, "endpoint").keys() & {"base_url", "model"}):
-        endpoint = stored.endpoint
-    return directory, SweepSpec(
-        endpoint=endpoint,
-        tasks=options.tasks or (stored.tasks if stored else tuple(TASKS)),
-        methods=options.methods or (stored.methods if stored else tuple(METHODS)),
-        seeds=options.seeds if options.seeds is not None else stored.seeds if stored else SEEDS,
-        setting=replace(stored.setting if stored else Setting(), **chosen),
-    )
+    endpoint, chosen = endpoint_of(options), part(options, "setting")
+    directory = SweepDirectory(options.output or runs_dir / folder_name(endpoint, chosen.get("reading", "rows")))
+    usual = directory.spec() if directory.exists else SweepSpec(endpoint=endpoint)
+    is_named = options.demo or options.gguf or part(options, "endpoint").keys() & {"base_url", "model"}
+    setting = replace(usual.setting, **chosen)
+    own = endpoint if is_named else usual.endpoint
+    return directory, replace(usual, endpoint=own, setting=setting, **part(options, "sweep"))
 
 
 # Servers
@@ -360,12 +350,8 @@ def check_server(options: Namespace) -> Lines:
         finding = each.finding
         yield f"  {finding.mark:<5}  {finding.name}: {finding.words}"
         results.append(each)
-    words = verdict(results)[1]
+    mark, words = verdict(results)
     yield words
-    holds = all(each.finding.mark != "fails" for each in results)
-    is_unnamed = holds and not spec.model
-    # A run could start if every server's model has answered, too.
-    answered = {each.roles for each in results if each.finding.name == "answers"}
-    is_usable = holds and answered == {each.roles for each in results}
-    code = BAD_INPUT if is_unnamed else DONE if is_usable else ENDPOINT_FAILED
-    return Ending({"usable": is_usable, "verdict": words, "findings": results}, code)
+    has_failed = any(each.finding.mark == "fails" for each in results)
+    code = ENDPOINT_FAILED if has_failed else BAD_INPUT if mark == "fails" else DONE  # bad: a model has no name
+    return Ending({"usable": code == DONE, "verdict": words, "findings": results}, code)

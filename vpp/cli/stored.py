@@ -4,7 +4,6 @@ import os
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
@@ -16,26 +15,24 @@ from vpp.cli.system import environment, find_run, read_table, write_bytes
 from vpp.data.table import other_columns, read_like, unlabelled_rows
 from vpp.data.tasks import generate
 from vpp.errors import EndpointError, InputError, RunError
-from vpp.findings.asking import trial_blocks, trial_verdict
-from vpp.findings.baselines import MODEL_NAMES, baselines, with_prompted
+from vpp.findings.asking import NO_SUM, trial_blocks, trial_verdict
+from vpp.findings.baselines import baselines, with_prompted
 from vpp.findings.points import reject_option
-from vpp.findings.scores import averaged_score, score_text
-from vpp.findings.status import metric_text, pending_words, refused_rows, steps_done
+from vpp.findings.result import result
+from vpp.findings.status import listed, pending_words, refused_rows, steps_done
 from vpp.llm.cache import ResponseCache
-from vpp.reporting.document import write_all, write_html
-from vpp.reporting.exports import log_run, posterior_nc
+from vpp.reporting.document import simple_models
+from vpp.reporting.exports import log_run, posterior_nc, write_all, write_html
 from vpp.reporting.predictions import prediction_csv, sheet_of, sheet_rows
 from vpp.reporting.standalone import left_out_words, standalone
 from vpp.runs import store
 from vpp.runs.asking import Asking
-from vpp.runs.directory import Command, RunDirectory, State
-from vpp.runs.journal import RunReader, read_summary
+from vpp.runs.directory import Command, RunDirectory, RunReader, State, read_summary
 from vpp.runs.store import RunStore
-from vpp.show.blocks import Table
 from vpp.show.markup import lines, one_line
 from vpp.show.words import counted, cut, integer
 from vpp.trials import PromptedAsking, TrialAsking, TrialSize
-from vpp.verification import BEYOND, TOLERANCE, Fault, Verification
+from vpp.verification import BEYOND, TOLERANCE, Fault
 from vpp.verification import verify as verification
 
 PATIENCE_S = 20.0
@@ -47,7 +44,7 @@ MLFLOW_DEFAULTS = {
     "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",
 }
 """No usage reports, two retries, no printed address. Variables that are already set stay as they are."""
-MOST_FAULTS = 40
+MOST_FAULTS = 40  # in words; --json lists all
 LONGEST_VALUE = 60
 
 
@@ -67,10 +64,9 @@ def send(options: Namespace) -> Lines:
 
 
 def list_runs(_: Namespace) -> Lines:
-    rows = [_row(directory) for directory in RunStore(environment().runs_dir).runs()]
+    rows = list(map(_row, RunStore(environment().runs_dir).runs()))
     for row in rows:
-        problem = f" · {row['problem']}" if row["problem"] else ""
-        yield f"{row['run']}  {row['status']:<11}  {_result(row):<14}  {one_line(str(row['name']))}{problem}"
+        yield f"{row['run']}  {row['line']}"
     if not rows:
         yield "no runs yet: python -m vpp run DATA.csv --target COLUMN --demo"
     return Ending(rows)
@@ -83,26 +79,20 @@ def _row(directory: RunDirectory) -> dict[str, Any]:
         spec = directory.spec()
         summary = read_summary(directory)
     except RunError as error:
-        return {**place, "name": directory.id, "status": "unreadable", "problem": str(error), "metric": None}
+        faults = {"status": "unreadable", "problem": str(error), "line": f"cannot be read: {error}"}
+        return {**place, "name": directory.id, "metric": None, **faults}
     state = directory.state(summary)
     return {
         **place,
         "name": spec.name,
         "status": state,
         "problem": "",
+        "line": listed(directory.id, spec, state, summary, one_line(spec.name)).note,
         "method": spec.config.method,
         "steps": {"done": steps_done(summary), "of": summary.total_steps},
         "metric": {"name": summary.metric, "train": summary.train, "test": summary.test},
         "spent": {"requests": summary.sent, "cost": summary.cost},
     }
-
-
-def _result(row: dict[str, Any]) -> str:
-    metric = row["metric"]
-    if metric is None or metric["test"] is None:
-        return "-"
-    words = metric_text(metric["name"], metric["test"])
-    return f"accuracy {words}" if metric["name"] == "accuracy" else words
 
 
 def rename(options: Namespace) -> Lines:
@@ -165,31 +155,24 @@ def export(options: Namespace) -> Lines:
 
 def verify(options: Namespace) -> Lines:
     directory = find_run(options.run_dir)
-    result = verification(directory)
-    yield from verification_lines(result)
-    facts = {**asdict(result), "holds": result.holds, "tolerance": TOLERANCE, "unchecked": BEYOND}
-    return Ending({"run": directory.id, **facts}, 0 if result.holds else 1)
-
-
-def verification_lines(result: Verification) -> Iterator[str]:
-    """Yield the result for a terminal: faults, what was not checked, and the verdict last."""
-    n, faults = result.n_compared, counted(len(result.faults), "fault")
-    yield from (f"does not hold: {fault_line(fault)}" for fault in result.faults[:MOST_FAULTS])
-    if len(result.faults) > MOST_FAULTS:
-        yield f"and {len(result.faults) - MOST_FAULTS} more: --json lists all"
+    found = verification(directory)
+    yield from map(fault_line, found.faults[:MOST_FAULTS])
     yield f"not checked: {BEYOND}"
-    if not result.has_ended:
+    if not found.has_ended:
         yield "note: the run has not ended: only the lines written so far are checked"
-    if result.holds:
+    n = found.n_compared
+    if found.holds:
         yield f"The journal is consistent: all {integer(n)} lines follow, floats to {TOLERANCE:g} of their size."
     else:
-        yield f"The journal is inconsistent: {faults} in {counted(n, 'line')}."
+        yield f"The journal is inconsistent: {counted(len(found.faults), 'fault')} in {counted(n, 'line')}."
+    facts = {**asdict(found), "holds": found.holds, "tolerance": TOLERANCE, "unchecked": BEYOND}
+    return Ending({"run": directory.id, **facts}, 0 if found.holds else 1)
 
 
 def fault_line(fault: Fault) -> str:
     """Return a fault in one line that is safe for a terminal."""
     written, follows = (cut(one_line(str(value)), LONGEST_VALUE) for value in (fault.written, fault.follows))
-    return f"line {fault.line}: {one_line(fault.what)} is {written}, and should be {follows}"
+    return f"does not hold: line {fault.line}: {one_line(fault.what)} is {written}, and should be {follows}"
 
 
 # Questions to a run's models
@@ -238,7 +221,7 @@ def sheet(options: Namespace) -> Lines:
     answers = ask(Asking(reader, sheet_rows(reader, n=options.rows)))
     write_bytes(Path(options.output), sheet_of(answers, reader))
     target = reader.dataset().target
-    yield f"{options.output}: fill in {target!r}, then: vpp continue {options.run_dir} {options.output}"
+    yield f"{options.output}: fill in {target!r}, then: vpp continue {options.run_dir} {options.output}. {NO_SUM}"
     return Ending({"run": reader.directory.id, "file": options.output, "rows": len(answers.rows), "target": target})
 
 
@@ -261,15 +244,8 @@ def baseline(options: Namespace) -> Lines:
     write_all(directory)
     reader = RunReader(directory)
     dataset = reader.dataset()
-    simple = with_prompted(baselines(dataset), directory, dataset)
-    test = reader.refresh().view.evaluations.get("test")
-    own = None if test is None else averaged_score(test, dataset)
-    rows = [("the run", own)] if own else []
-    rows += [(MODEL_NAMES[model.name], model.score) for model in simple.models]
-    cells = [(name, score_text(score)) for name, score in rows]
-    yield from lines([Table(head=("model", "on test"), rows=cells, right=(1,))])
-    facts = {"metric": "mse" if dataset.task == "regression" else "accuracy", "learner_calls": prompted.run_calls}
-    results: dict[str, float | None] = {"posterior": own.value if own else None}
-    results |= {model.name: model.score.value for model in simple.models}
+    yield from lines(simple_models(reader, dataset))
+    scores = {each.name: each.score.value for each in with_prompted(baselines(dataset), directory, dataset).models}
     models = {each.name: {"calls": each.calls, "examples": each.examples} for each in prompted.models}
-    return Ending({"run": directory.id, **facts, "test": results, "prompted": models})
+    facts = {"metric": result(directory, reader.refresh().view)["metric"], "learner_calls": prompted.run_calls}
+    return Ending({"run": directory.id, **facts, "test": scores, "prompted": models})

@@ -1,12 +1,13 @@
 """Files, tables, environment variables and `.env` that commands read or write."""
 
 import os
-import re
 import sys
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+from pydantic import ValidationError
 from pydantic_core import to_json
 
 from vpp.cli.parser import part
@@ -17,7 +18,7 @@ from vpp.data.text import Reading, encoding_name
 from vpp.environment import Environment
 from vpp.errors import InputError
 from vpp.runs.directory import RunDirectory, write_atomically
-from vpp.runs.spec import Keys
+from vpp.runs.spec import Keys, adapter, first_fault
 from vpp.runs.store import RunStore
 
 
@@ -41,12 +42,17 @@ def keys() -> Keys:
 
 
 def without_secrets(words: Sequence[str]) -> tuple[str, ...]:
-    """Return a command's words, without the values of headers."""
-    plain = list(words)
-    for at, word in enumerate(words):
-        if word.startswith("--header=") or words[max(0, at - 1)] == "--header":
-            plain[at] = re.sub(r"\A((?:--header=)?[^=]*=).*", r"\1…", word, flags=re.DOTALL)
-    return tuple(plain)
+    """Return a command's words, without headers and their values."""
+    pairs = zip(words, ("", *words), strict=False)
+    return tuple(word for word, before in pairs if "--header" not in (word.partition("=")[0], before))
+
+
+def from_text(kind: Any, fields: Mapping[str, Any]) -> Any:
+    """Return a value of a kind, with fields that may be text. Raises InputError."""
+    try:
+        return adapter(kind).validate_python(fields)
+    except ValidationError as error:
+        raise InputError(first_fault(error)) from None
 
 
 def find_run(name: str) -> RunDirectory:
@@ -78,9 +84,8 @@ def read_text(name: str | Path) -> str:
 
 def read_table(path: str, options: Namespace) -> Table:
     """Read the table in a file, or in standard input for `-`, with the options of reading. Raises InputError."""
-    read_as = ReadAs(**part(options, "read"))
     name = "standard input" if path == "-" else Path(path).name
-    return Table.read(read_bytes(path), name=name, read_as=read_as)
+    return Table.read(read_bytes(path), name=name, read_as=from_text(ReadAs, part(options, "read")))
 
 
 def descriptions_beside(path: str | Path, table: Table, target: str) -> tuple[dict[str, str], str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import chain, compress
 from typing import Literal, get_args
 
-from vpp.data.answers import counted, look_alike, quoted, why_unreadable
+from vpp.answers import look_alike, why_unreadable
 from vpp.data.columns import are_codes
 from vpp.data.dataset import RANDOM, Dataset, Provenance, Row, SplitRule, Task, target_value
 from vpp.data.descriptions import describe
@@ -15,7 +15,7 @@ from vpp.data.labelling import Key, input_key
 from vpp.data.numbers import is_number
 from vpp.data.split import Pool, Split, SplitPlan, split_rows
 from vpp.data.table import Table, read_like, require_columns
-from vpp.errors import DataError, InputError
+from vpp.errors import DataError, InputError, counted, quoted
 from vpp.randomness import Purpose, rng
 
 TARGET_NAMES = ("target", "label", "survived", "class", "outcome", "y", "species")
@@ -151,7 +151,9 @@ def choose_inputs(
         names = [name for name in table.names if name not in (target, split.column)]
         left_out = _uninformative(table, names)
         inputs = [name for name in names if name not in left_out]
-        notes = [f"column {name!r} was left out: {left_out[name]}" for name in names if name in left_out]
+        notes = [
+            f"column {name!r} was left out: {left_out[name]}; --inputs takes it" for name in names if name in left_out
+        ]
         if split.column:
             notes.append(f"column {split.column!r} was left out: {split.why_no_input}")
     if not inputs:

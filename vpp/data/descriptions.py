@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
-from vpp.data.answers import counted, quoted
-from vpp.errors import InputError
+from vpp.errors import InputError, counted, quoted
 
 LABEL = "label:"
 """Prefix of a label's key, unless a column has that very name."""

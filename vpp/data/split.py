@@ -7,12 +7,11 @@ from datetime import datetime
 
 import numpy as np
 
-from vpp.data.answers import counted, quoted
 from vpp.data.columns import find_form
 from vpp.data.dataset import RANDOM, SplitRule
 from vpp.data.numbers import is_number
 from vpp.data.table import Table
-from vpp.errors import DataError, InputError
+from vpp.errors import DataError, InputError, counted, quoted
 from vpp.randomness import rng
 
 HELD_OUT = 0.375

@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from vpp.data.answers import look_alike, quoted
+from vpp.answers import look_alike
 from vpp.data.columns import Cells, is_identifier, read_cell, read_columns
 from vpp.data.dataset import DETECT, Column, Kind, ReadAs, Row
 from vpp.data.descriptions import nearest
 from vpp.data.formats import read_file, read_frame
 from vpp.data.numbers import is_number
 from vpp.data.text import Grid
-from vpp.errors import DataError, InputError
+from vpp.errors import DataError, InputError, quoted
 
 MAX_BYTES = 50_000_000
 

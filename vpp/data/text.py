@@ -69,9 +69,12 @@ def decode(content: bytes, *, name: str, encoding: str | None = None) -> tuple[s
         text = content.decode(codec, errors="replace")
         if "\ufffd" in text or _CONTROL.search(_AT_END.sub("", text)):  # nearly any binary file decodes in one byte
             raise DataError(f"{name} is not text in UTF-8, UTF-16 or Windows-1252 {remedy}") from None
-        notes.append(f"not UTF-8: read as {encoding_name(codec)}; if letters look wrong, choose another encoding")
+        notes.append(
+            f"not UTF-8: read as {encoding_name(codec)}; if letters look wrong, --read encoding=NAME reads another"
+        )
     if end := _AT_END.search(text):
-        notes.append(f"the control character 0x{ord(end[1]):02x} at the end was not read")
+        line = text.count("\n", 0, end.start()) + 1
+        notes.append(f"line {line}: the mark 0x{ord(end[1]):02x}, an end of file in DOS, was not read")
         text = text[: end.start()]
     if wrong := NO_TEXT.search(text):
         line = text.count("\n", 0, wrong.start()) + 1
@@ -123,23 +126,22 @@ class Record(NamedTuple):
     """First line in the file, counted from 1."""
     cells: Sequence[str]
     """Stripped."""
-    holds_records: bool = False
-    """True if a cell holds lines as wide as the record, as after a quote that was never meant as one."""
 
 
 def read_records(
-    text: str, delimiter: str, *, name: str, first_line: int = 1, has_quotes: bool = True, is_strict: bool = True
+    text: str, delimiter: str, *, name: str, first_line: int = 1, quotes: str | None = None, is_strict: bool = True
 ) -> Iterator[Record]:
     """Yield every record with any text.
 
-    first_line: number of the text's first line in the file. has_quotes: whether quotes enclose cells, or are text.
-    Raises DataError, if strict, for quotes that do not enclose a cell: they would lose their mark, or swallow lines.
+    first_line: number of the text's first line in the file. quotes: `plain` if they are text, `csv` if they enclose
+    cells. Raises DataError, if strict, for quotes that do not enclose a cell: they would lose their mark, or swallow
+    lines, as where a cell holds lines as wide as its record.
     """
     reader = csv.reader(
         io.StringIO(text, newline=""),
         delimiter=delimiter or _UNUSED,
         skipinitialspace=True,
-        quoting=csv.QUOTE_MINIMAL if has_quotes else csv.QUOTE_NONE,
+        quoting=csv.QUOTE_NONE if quotes == "plain" else csv.QUOTE_MINIMAL,
         strict=is_strict,
     )
     line, stripped = first_line, lru_cache(_MAX_INTERNED)(clean)  # equal texts are one in memory
@@ -148,7 +150,10 @@ def read_records(
             start, line = line, first_line + reader.line_num
             own = list(map(stripped, cells))
             if any(own):
-                yield Record(start, own, line - start > 2 and delimiter != "" and _holds_records(cells, delimiter))
+                if line - start > 2 and is_strict and quotes is None and _holds_records(cells, delimiter):
+                    how = f"if quotes are text, choose {PLAIN_QUOTES}; if they enclose it, --read quotes=csv"
+                    raise DataError(f"{name}: line {start} has a quoted cell that holds lines like rows: {how}")
+                yield Record(start, own)
     except csv.Error as error:
         why = str(error) if delimiter else "no delimiter detected"
         remedy = f"double each quote in a cell, read quotes as text ({PLAIN_QUOTES}), or choose the delimiter"
@@ -167,7 +172,7 @@ def clean(cell: str) -> str:
 
 def _holds_records(cells: Sequence[str], delimiter: str) -> bool:
     longest = max((cell.splitlines()[1:-1] for cell in cells), key=len)
-    return bool(longest) and all(line.count(delimiter) == len(cells) - 1 for line in longest)
+    return len(cells) > 1 and bool(longest) and all(line.count(delimiter) == len(cells) - 1 for line in longest)
 
 
 def _is_rule(record: Record) -> bool:
@@ -297,12 +302,12 @@ _IN_CELLS = 1.5
 """Handicap of the comma in cells a line: decimals and names contain commas too."""
 
 
-def find_delimiter(text: str, *, has_quotes: bool = True) -> tuple[str, str]:
+def find_delimiter(text: str, *, quotes: str | None = None) -> tuple[str, str]:
     """Return the delimiter that divides the sampled records most evenly, and a note if another does so as well.
 
     Of equal delimiters the one that gives more cells is taken. A delimiter that does not exist is NO_DELIMITER.
     """
-    evenness = {mark: _evenness(text, mark, has_quotes) for mark in DELIMITERS}
+    evenness = {mark: _evenness(text, mark, quotes) for mark in DELIMITERS}
     best, other = sorted(DELIMITERS, key=evenness.__getitem__, reverse=True)[:2]
     if not evenness[best][0]:
         how = "if blanks or another mark set the columns apart, choose it (--read delimiter=space)"
@@ -310,18 +315,21 @@ def find_delimiter(text: str, *, has_quotes: bool = True) -> tuple[str, str]:
     if evenness[other][:-1] < evenness[best][:-1]:
         return best, ""
     called, other_called = DELIMITER_NAMES[best], DELIMITER_NAMES[other]
-    note = f"the {called} was taken as the delimiter, though the {other_called} divides the lines as evenly: if the "
-    return best, note + "columns look wrong, choose the delimiter"
+    how = f"if the columns look wrong, choose --read delimiter={other_called}"
+    return (
+        best,
+        f"the {called} was taken as the delimiter, though the {other_called} divides the lines as evenly: {how}",
+    )
 
 
-def _evenness(text: str, delimiter: str, has_quotes: bool) -> tuple[bool, int, bool, float]:
+def _evenness(text: str, delimiter: str, quotes: str | None) -> tuple[bool, int, bool, float]:
     """Tuple that is greatest for the delimiter that divides best.
 
     Whether it divides; the records as wide as the table's first one, minus the others; whether the table starts at the
     first record; the cells of the table's first record, minus the handicap of the comma.
     """
     cut = text[:_SAMPLE_CHARACTERS]
-    lenient = read_records(cut, delimiter, name="", has_quotes=has_quotes, is_strict=False)
+    lenient = read_records(cut, delimiter, name="", quotes=quotes, is_strict=False)
     records = list(islice((record for record in lenient if not _is_rule(record)), SAMPLE_RECORDS))
     if len(cut) < len(text) and 1 < len(records) < SAMPLE_RECORDS:
         records.pop()  # the end of the sample cuts it
@@ -391,7 +399,6 @@ def unique_names(headers: Mapping[int, str]) -> tuple[tuple[str, ...], list[str]
 
 def read_csv(text: str, encoding: str, name: str, read_as: ReadAs, notes: Sequence[str]) -> Grid:
     """Read a CSV. Raises DataError for text that is no table."""
-    has_quotes = read_as.quotes != "plain"
     named = _SEP.match(text) if read_as.skip_lines is None else None
     skipped = (read_as.skip_lines or 0) + (1 if named else 0)
     body = "".join(islice(io.StringIO(text, newline=""), skipped, None)) if skipped else text
@@ -399,9 +406,9 @@ def read_csv(text: str, encoding: str, name: str, read_as: ReadAs, notes: Sequen
         raise DataError(f"{name} has no lines below the {skipped} skipped ones: skip fewer lines")
     delimiter, note = read_as.delimiter or (named and named[1]), ""
     if not delimiter:
-        delimiter, note = find_delimiter(body, has_quotes=has_quotes)
+        delimiter, note = find_delimiter(body, quotes=read_as.quotes)
     check_size(name, n_columns=1, n_rows=body.count(delimiter or "\n") + body.count("\n"))
-    records = list(read_records(body, delimiter, name=name, first_line=skipped + 1, has_quotes=has_quotes))
+    records = list(read_records(body, delimiter, name=name, first_line=skipped + 1, quotes=read_as.quotes))
     reading = Reading(encoding=encoding, delimiter=delimiter, skipped_lines=skipped)
     return read_lines(records, reading, name, read_as, [*notes, note])
 
@@ -435,17 +442,16 @@ def read_lines(records: Sequence[Record], reading: Reading, name: str, read_as: 
     if not header:
         called = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
         reason = f"{why}, so the first line was read as data; " if why else ""
-        name_notes = [f"{reason}the columns are called {called}"]
+        undo = "; --read header=yes takes it as names" if why else ""
+        name_notes = [f"{reason}the columns are called {called}{undo}"]
     n_named = max((at for at, head in enumerate(heads, 1) if head), default=len(heads))
     short = [record.line for record in rows[first:end] if len(record.cells) < n_named]
-    swallowed = [record.line for record in rows[first:end] if record.holds_records]
     leave_out = f"left out; {AS_IS} reads every line"
     own_notes = (
         _excerpt("above the table", lines[:start], "--read skip-lines=0 reads every line"),
         _have(rules, f"nothing but a rule: {leave_out}"),
         _have(again, f"the header again: {leave_out}"),
         _have(short, f"fewer than {n_named} cells: the others are missing"),
-        _have(swallowed, f"a quoted cell that holds lines like rows: if quotes are text, choose {PLAIN_QUOTES}"),
         _excerpt("no data", rows[:first], f"{AS_IS} reads it"),
         _excerpt("below the table", rows[end:], f"{AS_IS} reads every line"),
     )

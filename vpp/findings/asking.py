@@ -31,9 +31,8 @@ MOST_INPUTS = 6
 MOST_NOTES = 4
 LONGEST_CELL = 60
 LITTLE = 0.005
-"""Bits below this read as 0.00."""
 BRIEF = 3
-"""Inputs of a row to label, the deciding ones."""
+NO_SUM = "The bits of several rows do not add up."
 
 
 # Rows that a person asks about
@@ -42,7 +41,6 @@ BRIEF = 3
 def answer_blocks(
     point: Point, answers: Answers, dataset: Dataset, fields: Sequence[Field], seed_text: str, *, is_weighted: bool
 ) -> tuple[object, ...]:
-    """Return the answer with its share, the vote, and the hypotheses with different answers."""
     decimals, conformal = dataset.target_decimals, point.reject.conformal
     words = (
         possible_sentence(point, conformal, decimals) if conformal and voices(point) else "",
@@ -112,7 +110,7 @@ def labels_words(found: Sequence[Point]) -> str:
     n, telling = len(found), sum(question.bits >= LITTLE for question in found)
     if not telling:
         return f"On {'the one row' if n == 1 else f'all {integer(n)} rows'} nearly all agree: ask about others."
-    return f"{integer(telling)} of {counted(n, 'row')} would tell something, the most informative first."
+    return f"{integer(telling)} of {counted(n, 'row')} would tell something, the most informative first. {NO_SUM}"
 
 
 def question_row(question: Point, columns: Sequence[str], dataset: Dataset, name: str) -> Sequence[object]:
@@ -200,13 +198,11 @@ class TriedIdea:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
     step: int
-    """The run's last complete step then."""
     rows: tuple[int, ...]
     """(M,) ids of the training rows that clauses and the learner without a rule were scored on."""
     no_rule: float
     """Log-likelihood of the learner without a rule on these rows, natural log."""
     ideas: tuple[TriedIdea, ...]
-    """Heaviest first."""
 
     def sign(self, clause: ClauseWorth) -> int:
         """Return 1 if the clause helps beyond luck, among all clauses on trial, -1 if it hurts, else 0."""

@@ -15,7 +15,7 @@ from typing import Any, Literal
 from vpp.data.dataset import Dataset, Kind
 from vpp.data.numbers import is_number, sequence_items
 from vpp.events import Votes
-from vpp.findings.scores import Score, score
+from vpp.findings.points import Score, score
 from vpp.runs.directory import RunDirectory, read_json
 
 MOST_VALUES = 30
@@ -40,7 +40,6 @@ MODEL_NAMES: Mapping[Name, str] = {
 class SimpleModel:
     name: Name
     answers: Votes
-    """(N,) in the order of the test rows."""
     score: Score
 
 

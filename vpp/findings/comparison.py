@@ -7,25 +7,24 @@ Runs go by a letter. Losses are 0 or 1 for labels, squared errors in squared uni
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property, partial
 from string import ascii_uppercase
 from typing import Any
 
 from vpp.data.dataset import Dataset, Row
 from vpp.errors import DataError, RunError
-from vpp.events import Votes
+from vpp.events import Votes, hypothesis_id
 from vpp.findings.baselines import MODEL_NAMES, Baselines, SimpleModel
 from vpp.findings.hypotheses import Hypothesis, hypotheses_of, weight_cards
 from vpp.findings.options import OPTIONS, has_effect
-from vpp.findings.scores import Score, other_scores_text, rows_of, score, score_text, totals
+from vpp.findings.points import Score, other_scores_text, rows_of, score, score_text, totals
 from vpp.findings.status import steps_text
 from vpp.findings.verdict import Verdict, run_verdict
 from vpp.posterior.metric import CHANCE, PairedDifference, paired_difference
 from vpp.problem import losses_of
-from vpp.runs.directory import RunDirectory
+from vpp.runs.directory import RunDirectory, RunReader, Snapshot, read_view
 from vpp.runs.group import Group
-from vpp.runs.journal import RunReader, Snapshot, read_view
 from vpp.runs.store import RunStore
 from vpp.runs.view import RunView, constant_weight
 from vpp.settings import CHAINS_OF_VML, Config
@@ -35,6 +34,7 @@ from vpp.show.words import (
     NOTICEABLE,
     capitalised,
     counted,
+    cut,
     from_to,
     in_words,
     integer,
@@ -53,7 +53,6 @@ HASHED = 12
 class Candidate:
     directory: RunDirectory
     label: str
-    """Name, method and time, as a reader picks it."""
     snapshot: Snapshot
     dataset: Dataset
 
@@ -78,8 +77,9 @@ class Candidate:
         """Test rows answered with “I don’t know”; None for numbers, and before the run has ended."""
         return self.verdict.n_unknown if self.verdict and self.verdict.n_right is not None else None
 
-    @property
+    @cached_property
     def standing(self) -> "Standing | None":
+        """None before the test rows are evaluated."""
         test = self.view.evaluations.get("test")
         return standing_of(test.averaged, rows_of(test, self.dataset), self.dataset) if test else None
 
@@ -122,12 +122,8 @@ def against(one: Standing, other: Standing) -> PairedDifference:
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """Runs with their standings, relative to a reference run."""
-
-    runs: tuple[Candidate, ...]
-    reference: int
-    standings: tuple[Standing | None, ...]
-    """One a run; None before its test rows are evaluated."""
+    runs: Sequence[Candidate]
+    reference: int = 0
 
     @property
     def base(self) -> Candidate:
@@ -136,16 +132,9 @@ class Comparison:
     @cached_property
     def comparable(self) -> Mapping[int, Standing]:
         """Standings of the runs with the reference's test rows, by place."""
-        base, pairs = self.standings[self.reference], zip(self.runs, self.standings, strict=True)
-        return {
-            place: own
-            for place, (run, own) in enumerate(pairs)
-            if own and base and run.dataset.target == self.base.dataset.target and same_rows(own.rows, base.rows)
-        }
-
-
-def compare(runs: Sequence[Candidate], *, reference: int = 0) -> Comparison:
-    return Comparison(runs=tuple(runs), reference=reference, standings=tuple(run.standing for run in runs))
+        base, target = self.base.standing, self.base.dataset.target
+        found = {place: run.standing for place, run in enumerate(self.runs) if run.dataset.target == target}
+        return {place: own for place, own in found.items() if own and base and same_rows(own.rows, base.rows)}
 
 
 # What came out
@@ -238,42 +227,41 @@ def model_name(model: SimpleModel) -> str:
 
 
 def left_out_text(simple: Baselines) -> str:
-    """Columns that the simple models leave out; empty if none."""
     columns = listed([f"{name} ({why})" for name, why in simple.left_out])
     return f"The simple models leave out {columns}." if columns else ""
 
 
 def others(comparison: Comparison) -> Iterator[Note]:
-    runs, reference = list(zip(CODES, comparison.runs, comparison.standings, strict=False)), CODES[comparison.reference]
+    runs, reference = dict(zip(CODES, comparison.runs, strict=False)), CODES[comparison.reference]
     compared = [CODES[place] for place in comparison.comparable]
-    if elsewhere := [code for code, _, own in runs if own and code not in compared]:
+    if elsewhere := [code for code, run in runs.items() if run.standing and code not in compared]:
         has, are = ("has", "is") if len(elsewhere) == 1 else ("have", "are")
         other = f"{has} other test rows than {reference} (another table, or another split of it)"
         yield Note(f"{listed(elsewhere)} {other} and {are} not compared with it.")
-    if without := [f"{code} ({state_words(run)})" for code, run, own in runs if not own]:
+    if without := [f"{code} ({state_words(run)})" for code, run in runs.items() if not run.standing]:
         yield Note(f"Without evaluated test rows: {listed(without)}.")
 
 
 # What differs
 
 
-_SERVER = (
-    "model", "optimizer_model", "gguf", "structured", "reasoning_effort", "learner_max_tokens", "optimizer_max_tokens",
-    "context_length",
+NEUTRAL = (
+    "name", "command", "group", "prices", "cap", "config", "endpoint", "dataset", "templates",
+    "demo_latency_ms", "concurrency", "timeout_s", "max_wait_s", "cache",
 )  # fmt: skip
-"""Fields of an endpoint that can change a result."""
+"""Fields of a run's spec and of its endpoint that change no result, or that `_settings_of` names by their parts."""
+LONGEST = 60
 
 
 def settings(runs: Sequence[Candidate]) -> dict[str, tuple[str, ...]]:
     """Return what differs and can change a result: values by name, one a run."""
     used = [name for name in OPTIONS if any(has_effect(name, run.config, run.dataset.task) for run in runs)]
     by_run = [_settings_of(run, used) for run in runs]
-    found = {name: tuple(str(each.get(name, "unknown")) for each in by_run) for name in by_run[0]}
+    found = {name: tuple(each.get(name, "unknown") for each in by_run) for name in by_run[0]}
     return {name: values for name, values in found.items() if len({*values} - {"unknown"}) > 1}
 
 
 def settings_block(comparison: Comparison) -> Block | None:
-    """Return a folded table; None for a single run."""
     if len(comparison.runs) == 1:
         return None
     differing = settings(comparison.runs)
@@ -283,9 +271,8 @@ def settings_block(comparison: Comparison) -> Block | None:
     return Table(head=head, rows=rows, fold=f"{counted(len(rows), 'setting')} that may explain the difference")
 
 
-def _settings_of(run: Candidate, used: Sequence[str]) -> dict[str, Any]:
-    """Return settings by the names in the table. used: options of the method that have an effect."""
-    config, spec, data = run.config, run.snapshot.spec, run.dataset
+def _settings_of(run: Candidate, used: Sequence[str]) -> dict[str, str]:
+    config, spec, data, started = run.config, run.snapshot.spec, run.dataset, run.view.start
     facts: dict[str, Any] = {OPTIONS[name].label: getattr(config, name) for name in used}
     facts |= {
         OPTIONS["particles"].label: config.size,
@@ -300,14 +287,19 @@ def _settings_of(run: Candidate, used: Sequence[str]) -> dict[str, Any]:
         "training rows": len(data.train),
         "test rows": len(data.test),
         "rows and split as used, SHA-256": str(spec.dataset["fingerprint"])[:HASHED],
-        "goes on from": spec.started_from or "no run",
-        "characters shown of a cell": spec.cell_limit or "all",
-        **{name.replace("_", " "): getattr(spec.endpoint, name) or "as usual" for name in _SERVER},
     }
-    if started := run.view.start:
+    for each in (spec.endpoint, spec):
+        named = {field.name: getattr(each, field.name) for field in fields(each) if field.name not in NEUTRAL}
+        facts |= {name.replace("_", " "): value or "as usual" for name, value in named.items()}
+    if started:
         facts |= {f"{role} template, SHA-256": sha[:HASHED] for role, sha in started.templates.items()}
         facts |= {"seed sentence": started.seed_text, "demo model": started.versions.get("demo", "none")}
-    return facts
+    return {name: _short(str(value)) for name, value in facts.items()}
+
+
+def _short(value: str) -> str:
+    """Return a value, or the beginning of a long one with its hash."""
+    return value if len(value) <= LONGEST else f"{cut(value, LONGEST)} ({hypothesis_id(value)})"
 
 
 # Runs of one setting with different seeds
@@ -316,7 +308,6 @@ def _settings_of(run: Candidate, used: Sequence[str]) -> dict[str, Any]:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seeds:
     runs: Sequence[Candidate]
-    """By seed."""
     pooled: Candidate | None
     """None until all runs have ended."""
     vml: Sequence[Score]
@@ -324,7 +315,6 @@ class Seeds:
 
     @property
     def members(self) -> list[Candidate]:
-        """Return the runs that are pooled."""
         ids = self.pooled.snapshot.spec.pooled if self.pooled else ()
         return [run for run in self.runs if run.id in ids]
 
@@ -417,7 +407,6 @@ def seeds_table(found: Seeds) -> Table:
 
 
 def seeds_record(found: Seeds) -> dict[str, Any]:
-    """Return the group as one JSON object."""
     pooled, first = found.pooled, found.runs[0]
 
     def of(run: Candidate) -> dict[str, Any]:

@@ -22,12 +22,10 @@ from pydantic import Field
 
 from vpp.data.dataset import Dataset
 from vpp.errors import InputError
-from vpp.events import Votes, hypothesis_id
-from vpp.findings.programs import ProgramReading, program_folds
-from vpp.findings.scores import (
+from vpp.events import Proposed, Votes, behaviour, hypothesis_id
+from vpp.findings.points import (
     RecordedAnswers,
     Score,
-    behaviour,
     grouped,
     noise,
     recorded_answers,
@@ -37,11 +35,12 @@ from vpp.findings.scores import (
     totals,
     weighed_log_likelihoods,
 )
+from vpp.findings.programs import ProgramReading, program_folds
 from vpp.posterior.disagreement import NEAR
 from vpp.posterior.likelihood import Noise
 from vpp.posterior.weights import Floats
 from vpp.problem import similarity_of
-from vpp.runs.view import RunView, StepView, constant_weight, priors
+from vpp.runs.view import RunView, constant_weight, priors
 from vpp.settings import Config
 from vpp.show.blocks import Card, Deck, Fold, Note, Quote, Version, Versions
 from vpp.show.words import (
@@ -62,7 +61,6 @@ from vpp.show.words import (
 Basis = Literal["evaluations", "step", "text"]
 """Basis of the grouping: answers to evaluated rows, else to rows that a step asked all hypotheses about, else texts."""
 MOST = 50
-"""Most ideas whose similarity is compared; the heaviest are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +68,6 @@ class Wording:
     text: str
     weight: float
     prior: float | None = None
-    """Prior probability of a sentence that is only weighed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,10 +79,8 @@ class Idea:
     text: str
     """The heaviest."""
     wordings: tuple[Wording, ...]
-    """Distinct texts, heaviest first."""
     slots: tuple[int, ...]
     answers: Annotated[Votes, Field(exclude=True)] = field(default=(), repr=False)
-    """Answers to the rows compared, in their order."""
     test: Score | None = None
     """None before the test rows are evaluated."""
     train: Score | None = None
@@ -177,9 +172,7 @@ class Particle:
     weight: float
     """Normalised."""
     prior: float | None = None
-    """Prior probability of a sentence that is only weighed."""
     id: str
-    """Of its hypothesis."""
     text: str
     """The complete hypothesis, seed sentence included."""
     hypothesis: int
@@ -242,14 +235,12 @@ class Hypothesis(Idea):
     """Ideas that nearly agree, with the answers, scores and noise of the heaviest, and its shortest text first."""
 
     members: tuple[Idea, ...]
-    """The heaviest first."""
     words: str
     """The first text without the seed sentence; in brackets the range of a number that differs between alike texts."""
     has_range: bool
 
     @property
     def id(self) -> str:
-        """Id of the first text."""
         return hypothesis_id(self.text)
 
 
@@ -334,7 +325,7 @@ def deck(
         past = history(ancestry(view, next(own)), view.seed_text)
         details = Fold(title="details", name="details", blocks=tuple(_details(each, config, view.seed_text)))
         return replace(
-            _card(each, view, config, [right_words(each.fit, "training row" if each.train else "row")]),
+            _card(each, view, config, fit_words(each, config)[:1]),
             key=numbers[each.id],
             name=f"hypothesis {numbers[each.id]}",
             id=each.id,
@@ -367,33 +358,49 @@ def weight_cards(
     dataset: Dataset,
     more: Callable[[Hypothesis], str] | None = None,
 ) -> Iterator[object]:
-    """Yield the hypotheses and the constant answer as cards, heaviest first. more: a further fact."""
+    """Yield the hypotheses as cards, heaviest first, with the constant answer. more: a further fact."""
     if not every:
         yield Note("No population is complete yet.")
         return
-    cards = [_card(each, view, config, _facts(each, more)) for each in every[:MOST_CARDS]]
-    if (constant := constant_weight(view)) >= NOTICEABLE:
-        words, facts = f"Always {value_text(dataset.constant)}", ("the constant answer, without a rule",)
-        cards.append(Card(key=view.size, words=words, value=percent(constant), bar=constant, facts=facts))
-    yield Deck(sorted(cards, key=lambda card: -card.bar))
+
+    def facts(each: Hypothesis) -> tuple[str, ...]:
+        further = more(each) if more else prior_words(each.prior)
+        return right_words(each.test, ROW_OF["test"]), fit_words(each, config)[0], further
+
+    cards = Deck([_card(each, view, config, facts(each)) for each in every[:MOST_CARDS]])
+    yield with_constant(cards, view, dataset)
     if rest := every[MOST_CARDS:]:
         others, share = in_words(len(rest)), percent(math.fsum(each.weight for each in rest))
         yield Note(f"{capitalised(others)} more {'holds' if len(rest) == 1 else 'hold'} {share} of the weight.")
 
 
-def _facts(each: Hypothesis, more: Callable[[Hypothesis], str] | None) -> Iterator[str]:
-    yield from (right_words(each.test, ROW_OF["test"]), right_words(each.train, ROW_OF["train"]))
-    yield more(each) if more else "" if each.prior is None else f"prior {percent(each.prior)}"
+def with_constant(cards: Deck, view: RunView, dataset: Dataset) -> Deck:
+    """Add the standing constant answer of final weights, in its place by weight."""
+    if not (view.final and view.final.constant):
+        return cards
+    words, weight = f"Always {value_text(dataset.constant)}", constant_weight(view)
+    own = Card(
+        key=-1, name="constant answer", words=words, value=percent(weight), bar=weight, facts=("without a rule",)
+    )
+    return Deck(sorted((*cards.cards, own), key=lambda card: -card.bar))
+
+
+def fit_words(each: Idea, config: Config) -> tuple[str, str]:
+    """Return what the front of a card says of the fit, and what its details say: with weights the noise comes first."""
+    noise, fit = noise_words(each), right_words(each.fit, "training row" if each.train else "row")
+    return (noise, fit) if noise and config.is_weighted else (fit, noise)
+
+
+def prior_words(prior: float | None) -> str:
+    """Name the prior of a sentence that is only weighed beside the others: a constant answer has half of the whole."""
+    return "" if prior is None else f"prior {percent(prior)} among the hypotheses"
 
 
 def _details(each: Hypothesis, config: Config, seed_text: str) -> Iterator[object]:
-    """Yield further scores and the noise, and the other texts."""
-    facts = [right_words(each.test, "test row")]
-    if each.noise:
-        facts.append(noise_words(each.noise, is_label=each.train is not None and each.train.n_correct is not None))
+    facts = [right_words(each.test, "test row"), fit_words(each, config)[1]]
     unread = sum(score.n_abstained for score in (each.test, each.train) if score)
     facts += [f"{counted(unread, 'answer')} unreadable"] if unread else []
-    facts += [] if each.prior is None else [f"prior {percent(each.prior)}"]
+    facts.append(prior_words(each.prior))
     if said := list(map(capitalised, filter(None, facts))):
         yield Note(f"{'. '.join(said)}.")
     for other in each.wordings[1:MOST_MEMBERS]:
@@ -403,9 +410,12 @@ def _details(each: Hypothesis, config: Config, seed_text: str) -> Iterator[objec
         yield Note(f"{counted(left, 'more text')}.")
 
 
-def noise_words(noise: Noise, *, is_label: bool) -> str:
-    """`right on 88 to 97 % of such rows`, or `errors of 0.8 to 1.1 on such rows`, one standard deviation."""
-    if is_label:
+def noise_words(each: Idea) -> str:
+    """`right on 88 to 97 % of such rows`, or `errors of 0.8 to 1.1 on such rows`; empty before it is estimated."""
+    noise = each.noise
+    if noise is None:
+        return ""
+    if each.train and each.train.n_correct is not None:
         return f"right on {integer(round(100 * (1 - noise.high)))} to {percent(1 - noise.low)} of such rows"
     return f"errors of {number(noise.low, 2)} to {number(noise.high, 2)} on such rows"
 
@@ -449,33 +459,35 @@ def ancestry(view: RunView, slot: int) -> tuple[Node, ...]:
     if not 0 <= slot < view.size:
         raise InputError(f"the run has no particle {slot}: give one from 0 to {view.size - 1}")
     line, steps = list[Node](), view.complete_steps
-    for place in reversed(range(len(steps))):
-        line.append(_node(view, slot, steps[place], steps[place - 1] if place else None))
-        slot = line[-1].parent or 0
+    for at, earlier in zip(reversed(steps), (*reversed(steps[:-1]), None), strict=True):
+        now = at.population[slot]
+        parent = now.parent if earlier else None
+        before = earlier.population[parent].hypothesis if earlier and parent is not None else None
+        line.append(
+            Node(
+                step=at.step,
+                slot=slot,
+                hypothesis=now.hypothesis,
+                text=view.texts[now.hypothesis],
+                changed=before != now.hypothesis,
+                parent=parent,
+                happened=_happened(view, at.proposals.get(slot), slot if parent is None else None),
+            )
+        )
+        slot = parent or 0
     return tuple(reversed(line))
 
 
-def _node(view: RunView, slot: int, at: StepView, earlier: StepView | None) -> Node:
-    proposed, hypothesis = at.proposals.get(slot), at.population[slot].hypothesis
-    parent = at.population[slot].parent if earlier else None
-    before = earlier.population[parent].hypothesis if earlier and parent is not None else None
-    happened: Happened = "not rewritten"
-    if parent is None:
-        happened = "yours" if slot in view.draws and view.draws[slot].origin == "yours" else "first"
-    elif proposed:
-        decided: Happened = "accepted" if proposed.accepted else "rejected"
-        happened = decided if proposed.why == "likelihood" else proposed.why
-        if proposed.accepted and proposed.origin == "prior":
-            happened = "drawn afresh"
-    return Node(
-        step=at.step,
-        slot=slot,
-        hypothesis=hypothesis,
-        text=view.texts[hypothesis],
-        changed=before != hypothesis,
-        parent=parent,
-        happened=happened,
-    )
+def _happened(view: RunView, proposed: Proposed | None, first: int | None) -> Happened:
+    """first: slot of a text without a parent."""
+    if first is not None:
+        return "yours" if first in view.draws and view.draws[first].origin == "yours" else "first"
+    if proposed is None:
+        return "not rewritten"
+    if proposed.accepted and proposed.origin == "prior":
+        return "drawn afresh"
+    decided: Happened = "accepted" if proposed.accepted else "rejected"
+    return decided if proposed.why == "likelihood" else proposed.why
 
 
 def history(line: Sequence[Node], seed_text: str) -> tuple[Fold, ...]:

@@ -14,17 +14,13 @@ from vpp.show.words import listed
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """An option of the method on a form."""
-
     label: str
     group: str = ""
     """Heading under which a form asks for it; empty for those that come first."""
     needs: Callable[[Config], bool] = lambda _: True
-    """Whether it has an effect."""
     task: Task | None = None
     """The one kind of target for which it has an effect."""
     values: Mapping[str, str] = field(default_factory=dict)
-    """Meanings of the values that a form offers."""
 
 
 _OF_PROGRAMS, _PROPOSALS, _ACCEPT = "Programs", "Proposals", "Accept step"

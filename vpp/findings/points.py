@@ -1,15 +1,14 @@
-"""Rows with the hypotheses' answers: votes and sides, calibrated doubt, and the information of a row's label."""
+"""Answers to rows: their scores, votes and sides, calibrated doubt, and the information of a row's label."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from statistics import pstdev
-from typing import Any
+from typing import Any, Literal, TypeVar
 
 from vpp.data.dataset import Dataset, Row
-from vpp.events import Evaluated, Votes, mixture_of
-from vpp.findings.scores import grouped, laws_of, rows_by_id
+from vpp.events import Evaluated, Scored, Votes, mixture_of
 from vpp.posterior.calibration import Conformal, RejectOption, miss, weight_ahead
 from vpp.posterior.disagreement import (
     is_uncertain,
@@ -19,20 +18,164 @@ from vpp.posterior.disagreement import (
     vote_entropy,
     weighted_spread,
 )
-from vpp.posterior.likelihood import GaussianLikelihood, RowLikelihood
-from vpp.posterior.metric import wilson
+from vpp.posterior.likelihood import GaussianLikelihood, Noise, RowLikelihood
+from vpp.posterior.metric import LabelFigures, NumberFigures, label_figures, number_figures, wilson
 from vpp.posterior.prediction import Answer, Mixture, Value, decide, leader, silent_weight, vote_shares
-from vpp.problem import Prediction
+from vpp.problem import Prediction, integrated, likelihood_of
 from vpp.runs.asking import Answers, average_answers
 from vpp.runs.view import RunView
 from vpp.settings import Config
-from vpp.show.words import counted, integer, percent
+from vpp.show.words import counted, integer, number, percent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """Answers to n rows against their targets: `n_correct` for classification, `mse` for regression."""
+
+    n: int
+    n_correct: int | None = None
+    """Correct answers; an abstention is wrong. None for regression."""
+    mse: float | None = None
+    """Mean squared error in squared units of the target; None for classification.
+
+    An abstention counts as an error of the range of the training targets.
+    """
+    n_abstained: int = 0
+    labels: LabelFigures | None = field(default=None, compare=False)
+    numbers: NumberFigures | None = field(default=None, compare=False)
+
+    @property
+    def value(self) -> float:
+        if self.n_correct is not None:
+            return self.n_correct / self.n
+        return self.mse if self.mse is not None else 0.0
+
+    @property
+    def error(self) -> float:
+        return self.value if self.n_correct is None else 1 - self.value
+
+
+def rows_by_id(dataset: Dataset) -> Mapping[int, Row]:
+    return {row.id: row for row in dataset.labelled}
+
+
+def score(answers: Sequence[Value | None], rows: Sequence[Row], dataset: Dataset) -> Score:
+    targets = [row.target for row in rows if row.target is not None]
+    n_abstained = sum(answer is None for answer in answers)
+    if dataset.task == "classification":
+        labels = label_figures(answers, targets)
+        n_correct = sum(each.n_correct for each in labels.by_label)
+        return Score(n=len(rows), n_correct=n_correct, n_abstained=n_abstained, labels=labels)
+    numbers = number_figures(answers, targets, abstention_error=dataset.target_range)
+    return Score(n=len(rows), mse=numbers.mse.value, n_abstained=n_abstained, numbers=numbers)
+
+
+def noise(answers: Sequence[Answer], rows: Sequence[Row], dataset: Dataset) -> Noise:
+    """A sentence's noise, estimated from its answers to rows with a target; whatever noise its likelihood was given."""
+    return integrated(dataset).noise(answers, [row.target for row in rows])
+
+
+def averaged_score(evaluated: Evaluated, dataset: Dataset) -> Score:
+    return score(evaluated.averaged, rows_of(evaluated, dataset), dataset)
+
+
+def rows_of(evaluated: Evaluated, dataset: Dataset) -> tuple[Row, ...]:
+    by_id = rows_by_id(dataset)
+    return tuple(by_id[row] for row in evaluated.rows)
+
+
+def final_answers(
+    view: RunView, dataset: Dataset, split: Literal["train", "test"]
+) -> tuple[tuple[Row, ...], tuple[tuple[Answer, ...], ...]] | None:
+    """(N,) rows and (K, N) answers by slot; None unless the whole last population was evaluated on the split."""
+    evaluated = view.evaluations.get(split)
+    if evaluated is None:
+        return None
+    by_text = dict(zip(evaluated.hypotheses, evaluated.answers, strict=True))
+    population = [state.hypothesis for state in view.population]
+    if not set(population) <= set(by_text):
+        return None
+    return rows_of(evaluated, dataset), tuple(by_text[hypothesis] for hypothesis in population)
+
+
+def laws_of(view: RunView, dataset: Dataset, config: Config) -> tuple[RowLikelihood, ...]:
+    """(K,) each particle's law of one more row, given its answers to the training rows; before these, the prior's."""
+    likelihood = likelihood_of(dataset, config)
+    rows, answers = final_answers(view, dataset, "train") or ((), ((),) * view.size)
+    targets = [row.target for row in rows]
+    return tuple(likelihood.predictive(each, targets) for each in answers)
+
+
+def weighed_log_likelihoods(view: RunView) -> tuple[float | None, ...]:
+    """(K,) natural log-likelihoods behind the current weights; None if the method has none.
+
+    They belong to the last texts if those were rescored, else to their ancestors.
+    """
+    if view.final and len(view.final_scores) == view.size:
+        return tuple(view.final_scores[slot].log_likelihood for slot in range(view.size))
+    return tuple(state.log_likelihood for state in view.population)
+
+
+def right_words(score: Score | None, row: str) -> str:
+    """`right on 47 of 50 training rows`, or `off by 1.2 on 50 training rows`: root mean squared error."""
+    if score is None:
+        return ""
+    rows = counted(score.n, row)
+    if score.n_correct is not None:
+        return f"right on {integer(score.n_correct)} of {rows}"
+    return f"off by {number(math.sqrt(score.mse or 0.0), 3)} on {rows}"
+
+
+def score_text(score: Score) -> str:
+    """`98.3 %`, or the mean squared error."""
+    if score.n_correct is not None:
+        return percent(score.n_correct / score.n, decimals=1)
+    return number(score.mse or 0.0)
+
+
+def other_scores_text(score: Score) -> str:
+    """Figures shown next to the metric: `balanced 95.1 %`, or `MAE 0.81, R² 0.92` for numbers."""
+    if score.labels:
+        return f"balanced {percent(score.labels.balanced.value, decimals=1)}"
+    if score.numbers is None:
+        return ""
+    r2 = score.numbers.r2
+    return f"MAE {number(score.numbers.mae.value)}" + ("" if r2 is None else f", R² {number(r2, 3)}")
+
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+RecordedAnswers = dict[str, dict[int, Value | None]]
+"""Answer by hypothesis id and row id."""
+
+
+def recorded_answers(events: Iterable[Evaluated | Scored]) -> RecordedAnswers:
+    known: RecordedAnswers = {}
+    for event in events:
+        hypotheses = (event.hypothesis,) if isinstance(event, Scored) else event.hypotheses
+        predictions = (event.predictions,) if isinstance(event, Scored) else event.predictions
+        for hypothesis, votes in zip(hypotheses, predictions, strict=True):
+            known.setdefault(hypothesis, {}).update(zip(event.rows, votes, strict=True))
+    return known
+
+
+def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
+    groups: dict[K, list[V]] = {}
+    for key, value in pairs:
+        groups.setdefault(key, []).append(value)
+    return groups
+
+
+def totals(pairs: Iterable[tuple[K, float]]) -> dict[K, float]:
+    return {key: sum(weights) for key, weights in grouped(pairs).items()}
+
+
+# Votes
 
 DIGITS = 12
 """Decimals of weight shares, so that sums of the same weights in another order are equal."""
 ABOVE, BELOW, AT = "above the mean", "below the mean", "at the mean"
 SAME = 1e-9
-"""Relative tolerance within which numbers are equal."""
 SURE = 0.95
 """Share of the weight that makes an answer sure; with less behind a label, the hypotheses are split."""
 RANGE = 0.9
@@ -46,8 +189,6 @@ FITS, SURER, LESS = "fits", "surer than right", "less sure than right"
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
-    """One row and the particles' answers to it."""
-
     row: Row
     votes: Votes
     """(K,) by slot; for graded answers the likeliest labels."""
@@ -72,6 +213,9 @@ class Point:
     def weights(self) -> tuple[float, ...]:
         """(K,); with the constant answer's they sum to 1."""
         return self.mixture.weights[: len(self.votes)]
+
+    def weight_of(self, slots: Iterable[int]) -> float:
+        return math.fsum(self.weights[slot] for slot in slots)
 
     @cached_property
     def shares(self) -> tuple[tuple[str, float], ...]:
@@ -201,27 +345,15 @@ def evaluated_points(evaluated: Evaluated, view: RunView, config: Config, datase
     return points(evaluated, dataset, reject_option(view, config, dataset, of=evaluated))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Side:
-    """Particles with the same answer to a row."""
+def sides(point: Point) -> dict[str, list[int]]:
+    """Return the slots with weight by their answer to the row, the heaviest side first, as in the vote.
 
-    name: str
-    """The label, or where a number lies from the weighted mean."""
-    slots: tuple[int, ...]
-    """Those with positive weight, heaviest first."""
-    weight: float
-
-
-def sides(point: Point, weights: Sequence[float]) -> tuple[Side, ...]:
-    """Group the particles by their answer to a row, the heaviest side first, as in the vote."""
-    groups = grouped((_side(point, slot), slot) for slot in heaviest_first(weights) if weights[slot] > 0)
-    found = [
-        Side(name=name, slots=tuple(slots), weight=math.fsum(weights[slot] for slot in slots))
-        for name, slots in groups.items()
-        if name is not None
-    ]
+    A side is a label, or where a number lies from the weighted mean; its slots are heaviest first.
+    """
+    groups = grouped((_side(point, slot), slot) for slot in heaviest_first(point.weights) if point.weights[slot] > 0)
+    found = {name: slots for name, slots in groups.items() if name is not None}
     place = {label: i for i, (label, _) in enumerate(point.shares)}
-    return tuple(sorted(found, key=lambda side: (place.get(side.name, 0), -side.weight)))
+    return dict(sorted(found.items(), key=lambda side: (place.get(side[0], 0), -point.weight_of(side[1]))))
 
 
 def heaviest_first(weights: Sequence[float]) -> list[int]:
@@ -352,6 +484,14 @@ def calibration_result(points: Sequence[Point]) -> dict[str, Any] | None:
     threshold = doubt.threshold if math.isfinite(doubt.threshold) else "Infinity"
     held = {"test_rows": len(points), "truth_possible": sum(map(holds_truth, points))}
     return {"level": doubt.level, "rows": doubt.n, "threshold": threshold, **held}
+
+
+def log_score(points: Sequence[Point]) -> float | None:
+    """Mean natural log of the probability of the true label; None for numbers. points: all, at least one."""
+    if not points[0].is_label:
+        return None
+    shares = [dict(point.shares).get(str(point.row.target), 0.0) for point in points]
+    return math.fsum(math.log(share) if share > 0 else -math.inf for share in shares) / len(shares)
 
 
 def undecided_result(points: Sequence[Point]) -> dict[str, Any] | None:

@@ -11,7 +11,7 @@ from vpp.posterior.prediction import Value
 from vpp.problem import Translation
 from vpp.programs.columns import Columns
 from vpp.programs.source import Program, ProgramFault, read_program
-from vpp.runs.journal import JournalAnswers
+from vpp.runs.directory import JournalAnswers
 from vpp.runs.view import RunView, scores_of
 from vpp.settings import Config
 from vpp.show.blocks import Code, Fold, Note, Table
@@ -49,11 +49,8 @@ class Certificate:
     """What the learner read itself on a few training rows, beside the program."""
 
     n: int
+    n_alike: int
     apart: tuple[Apart, ...]
-
-    @property
-    def n_alike(self) -> int:
-        return self.n - len(self.apart)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,8 +78,7 @@ class ProgramReading:
     questions: tuple[QuestionShare, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        certificate = asdict(self.certificate) | {"n_alike": self.certificate.n_alike} if self.certificate else None
-        found = asdict(self) | {"code": self.program.code if self.program else None, "certificate": certificate}
+        found = asdict(self) | {"code": self.program.code if self.program else None}
         del found["program"]
         return found
 
@@ -182,7 +178,8 @@ def _certificate(certified: Certified, dataset: Dataset) -> Certificate:
 
     answers = map(Apart, certified.rows, certified.program, certified.reading)
     apart = tuple(each for each in answers if differ(each.program, each.reading))
-    return Certificate(n=len(certified.rows), apart=apart)
+    n = len(certified.rows)
+    return Certificate(n=n, n_alike=n - len(apart), apart=apart)
 
 
 def _yes_counts(answers: JournalAnswers) -> Mapping[str, Counter[bool]]:
@@ -246,11 +243,10 @@ def program_folds(reading: ProgramReading | None) -> tuple[Fold, ...]:
     """Return a card's fold with the program, or why there is none; empty for a hypothesis that is not read yet."""
     if reading is None or (reading.program is None and not reading.reason):
         return ()
-    title, blocks = "program", tuple(program_blocks(reading, reading.program)) if reading.program else ()
-    if not blocks:
-        how = "Read row by row" if reading.by == "rows" else "No answers"
-        title, blocks = "no program", (Note(f"{how}: {reading.reason}."),)
-    return (Fold(name="program", title=title, blocks=blocks),)
+    if reading.program:
+        return (Fold(name="program", title="program", blocks=tuple(program_blocks(reading, reading.program))),)
+    how = "Read row by row" if reading.by == "rows" else "No answers"
+    return (Fold(name="program", title="no program", blocks=(Note(f"{how}: {reading.reason}."),)),)
 
 
 def program_blocks(reading: ProgramReading, program: Program) -> Iterator[object]:

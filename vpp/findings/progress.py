@@ -7,12 +7,12 @@ import numpy as np
 
 from vpp.data.dataset import Dataset
 from vpp.events import INITIAL_STEP
-from vpp.findings.curves import Accuracy, accuracies
+from vpp.findings.points import totals
 from vpp.findings.status import loading_words, model_name, server_sentences, steps_text, wait_words
-from vpp.findings.step import Names
+from vpp.findings.step import Accuracy, Names, accuracies
+from vpp.posterior.weights import normalise
 from vpp.runs.budget import cap_words, demo_pace, ending_share, money, plan_of, seconds_left, time_s
-from vpp.runs.directory import State
-from vpp.runs.journal import Snapshot
+from vpp.runs.directory import Snapshot, State
 from vpp.runs.view import RunView, StepView, settling_of
 from vpp.settings import Config
 from vpp.show.blocks import Metric
@@ -67,7 +67,7 @@ def asking_words(snapshot: Snapshot) -> str:
     return f"{optimizer} that predict {spec.dataset['target']}, from {source}; the learner then {turns}."
 
 
-def pace(snapshot: Snapshot, *, now: float, rows: dict[str, int]) -> str:
+def pace(snapshot: Snapshot, *, now: float, rows: dict[str, int] | None = None) -> str:
     """`12 s, about 50 s to go`, on a clock that runs. now: Unix time. rows: distinct rows of each part."""
     view = snapshot.view
     if view.began_at is None or snapshot.state not in GOING_ON:
@@ -99,7 +99,6 @@ def flight_words(snapshot: Snapshot, *, now: float) -> str:
 
 
 SLOW_S = 3.0
-"""Age from which a call in flight is worth words."""
 
 
 def stopping_words(snapshot: Snapshot, rows: dict[str, int]) -> str:
@@ -133,11 +132,9 @@ def calls_metric(snapshot: Snapshot) -> Metric:
 
 
 ALL_WEIGHT = 0.99
-"""Share from which one hypothesis has all the weight."""
 LEAST_STEPS = 2
 """Steps before which there is nothing to say, and no pace to measure."""
 SETTLED = 2
-"""Steps in a row without a change from which a run is called settled."""
 
 
 def health(view: RunView, dataset: Dataset) -> str:
@@ -147,7 +144,7 @@ def health(view: RunView, dataset: Dataset) -> str:
         return "Too early to say how it does"
     if words := _no_better(scores[-1], dataset):
         return words
-    if view.size > 1 and Names(view).heaviest(scores[-1].step)[1] > ALL_WEIGHT:
+    if view.size > 1 and _has_all_weight(view, scores[-1].step):
         return "One hypothesis has all the weight"
     n = settling_of(view, dataset).n
     if n >= SETTLED:
@@ -156,6 +153,14 @@ def health(view: RunView, dataset: Dataset) -> str:
     gains = np.flatnonzero(rises.max(axis=1) > EQUAL)
     n = len(rises) - 1 - int(gains[-1]) if len(gains) else len(rises)
     return "Improving" if len(gains) and n < SETTLED else f"No gain for {counted(n, 'step')}"
+
+
+def _has_all_weight(view: RunView, step: int) -> bool:
+    """True if one hypothesis has nearly all weight, and would have it if each different text counted once."""
+    texts = {each.hypothesis: each for each in view.steps[step].scores.values()}
+    once = normalise([each.log_likelihood for each in texts.values()]).tolist()
+    alike = totals(zip((each.behaviour for each in texts.values()), once, strict=True))
+    return max(Names(view).shares(step).values(), default=0.0) > ALL_WEIGHT < max(alike.values())
 
 
 def _no_better(last: Accuracy, dataset: Dataset) -> str:

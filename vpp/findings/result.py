@@ -14,20 +14,22 @@ from vpp.data.dataset import Dataset
 from vpp.data.descriptions import NOTHING
 from vpp.events import Constant, Evaluated, Usage
 from vpp.findings.hypotheses import hypotheses_of, weight_words
-from vpp.findings.points import calibration_result, undecided_result
-from vpp.findings.programs import program_readings
-from vpp.findings.rows import evaluated_rows
-from vpp.findings.scores import (
+from vpp.findings.points import (
     averaged_score,
+    calibration_result,
     final_answers,
+    log_score,
     noise,
     other_scores_text,
     rows_of,
     score,
     score_text,
     totals,
+    undecided_result,
     weighed_log_likelihoods,
 )
+from vpp.findings.programs import program_readings
+from vpp.findings.rows import evaluated_rows
 from vpp.findings.slices import slices, slices_result
 from vpp.findings.status import cut_cells_text, finish_words, is_key_refused, server_sentences, steps_text, withheld
 from vpp.findings.verdict import blocks, constant_words, run_verdict
@@ -37,8 +39,7 @@ from vpp.llm.prompts import cut_cells
 from vpp.llm.protocol import SCHEMA
 from vpp.posterior.disagreement import is_uncertain
 from vpp.problem import constant_of, is_final_on_train, likelihood_of, n_pool
-from vpp.runs.directory import RunDirectory, readable_rows
-from vpp.runs.journal import JournalReader, Snapshot
+from vpp.runs.directory import JournalReader, RunDirectory, Snapshot, readable_rows
 from vpp.runs.preparation import is_structured
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView, constant_weight, ess_of_sentences, log_evidence, priors
@@ -47,8 +48,6 @@ from vpp.show.blocks import Block, Metric, Note, Quote, Say, Table
 from vpp.show.words import EQUAL, MAJORITY, capitalised, counted, fixed, in_words, integer, number, percent, seconds
 
 MILLION = 1e6
-CLEAR_ODDS = 20.0
-"""Odds over a constant answer from which a run has found something, however good."""
 
 # The numbers
 
@@ -105,6 +104,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         "tokens": {"prompt": usage.prompt_tokens, "completion": usage.completion_tokens},
         "n_unique": view.n_unique,
         "ess": ess_of_sentences(view),
+        "log_score": log_score(on_test) if on_test else None,
         "ess_by_step": view.ess_by_step,
         "resampled_at": [at.step for at in view.complete_steps if at.resampling],
         "acceptance_rate": sum(p.accepted for p in judged) / len(judged) if judged else None,
@@ -181,8 +181,14 @@ class ConstantAnswer:
     """Log-likelihood of the heaviest sentence on the training rows, minus the constant's; natural log."""
 
     @property
-    def is_beaten(self) -> bool:
-        return (self.weight or 0.0) <= MAJORITY and self.log_odds >= math.log(CLEAR_ODDS)
+    def words(self) -> str:
+        """`Odds by the training rows: about 40 : 1 for the heaviest hypothesis against always answering “no”.`"""
+        odds = math.exp(min(abs(self.log_odds), math.log(MILLION)))
+        ratio = "over a million" if odds >= MILLION * (1 - EQUAL) else f"about {number(float(f'{odds:.2g}'))}"
+        two = ("the heaviest hypothesis", constant_words(self.constant.answer))
+        likely, other = two if self.log_odds >= 0 else two[::-1]
+        nothing = " Nothing was found." if (self.weight or 0.0) > MAJORITY else ""
+        return f"Odds by the training rows: {ratio} : 1 for {likely} against {other}.{nothing}"
 
     def as_json(self) -> dict[str, Any]:
         numbers = {"log_likelihood": self.constant.log_likelihood, "log_odds": self.log_odds}
@@ -203,21 +209,21 @@ def constant_answer(view: RunView, config: Config, dataset: Dataset) -> Constant
     return ConstantAnswer(constant=constant, weight=train.constant.weight if train.constant else None, log_odds=gap)
 
 
-def odds_words(constant: ConstantAnswer, dataset: Dataset) -> str:
-    """`The data are about 4 times more probable under the heaviest hypothesis than under always answering “no”.`"""
-    odds = math.exp(min(abs(constant.log_odds), math.log(MILLION)))
-    times = "over a million" if odds >= MILLION * (1 - EQUAL) else f"about {number(float(f'{odds:.2g}'))}"
-    flat = constant_words(dataset)
-    if constant.is_beaten:
-        rows = f"Beside {flat}, the training rows are {times} times more probable"
-        return f"{rows} under the heaviest hypothesis: it found something. How good that is, the verdict says."
-    two = ("the heaviest hypothesis", flat)
-    likely, other = two if constant.log_odds >= 0 else two[::-1]
-    nothing = " Nothing was found." if (constant.weight or 0.0) > MAJORITY else ""
-    return f"The data are {times} times more probable under {likely} than under {other}.{nothing}"
+def odds_words(view: RunView, config: Config, dataset: Dataset) -> str:
+    found = constant_answer(view, config, dataset)
+    return found.words if found else ""
 
 
 # What the weights are
+
+
+def posterior_words(spec: RunSpec) -> str:
+    """Return what the weights are in one clause, for a heading; empty for chains, which have none."""
+    if not spec.config.is_weighted:
+        return ""
+    if spec.config.is_weighing and not spec.pooled:
+        return "heaviest first: the posterior over the given sentences"
+    return "heaviest first: the posterior over the sentences found, written from the rows that weigh them"
 
 
 def weights_words(snapshot: Snapshot) -> str:
@@ -241,7 +247,9 @@ def weights_words(snapshot: Snapshot) -> str:
         n = len(next(iter(view.final_scores.values())).rows)
         rows = counted(n, "training row") if is_final_on_train(config) else f"last {counted(n, 'row')}"
         tempered = "" if view.final.beta == 1 else f" Log-likelihoods are divided by β = {fixed(view.final.beta)}."
-        return f"Each different hypothesis counts once, scored on the {rows}, from which it was written.{tempered}"
+        constant = " A constant answer has half of the prior." if view.final.constant else ""
+        once = f"Each different hypothesis counts once, scored on the {rows}, from which it was written."
+        return f"{once}{constant}{tempered}"
     if last.resampling:
         return f"The hypotheses were copied by weight at step {last.step + 1}, which sets the weights equal."
     beta = last.reweighting.beta if last.reweighting else 1.0
@@ -356,6 +364,8 @@ def summary(directory: RunDirectory, view: RunView) -> Iterator[Block]:
         return
     spec, dataset, usage = directory.spec(), readable_rows(directory), view.usage
     yield from blocks(run_verdict(directory, view))
+    if dataset and (odds := odds_words(view, spec.config, dataset)):
+        yield Note(odds)
     calls = f"{counted(usage.calls, 'call')}, {integer(usage.cached)} from the cache"
     yield Note(f"{view.phase} after {steps_text(view)}, {seconds(view.wall_s)}{finish_words(view)}; {calls}")
     for split, name in (("test", "test rows"), ("train", "training rows")):
@@ -386,5 +396,6 @@ def _weight_table(view: RunView) -> Table:
         (percent(weight, 1), percent(prior, 1), "not scored" if log_lik is None else fixed(log_lik), text)
         for weight, prior, log_lik, text in by_slot
     ]
-    rows.append((percent(constant_weight(view), 1), percent(MAJORITY, 1), "", "a constant answer"))
-    return Table(head=("weight", "prior", "log-likelihood", "hypothesis"), rows=rows, right=(0, 1, 2))
+    rows.append((percent(constant_weight(view), 1), "", "", "a constant answer, which has half of the prior"))
+    head = ("weight", "prior among the hypotheses", "log-likelihood", "hypothesis")
+    return Table(head=head, rows=rows, right=(0, 1, 2))

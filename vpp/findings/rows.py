@@ -15,17 +15,19 @@ from vpp.findings.baselines import MODEL_NAMES
 from vpp.findings.points import (
     SURE,
     Point,
-    Side,
+    Score,
+    averaged_score,
     evaluated_points,
+    grouped,
     holds_truth,
     is_unknown,
+    log_score,
     possible_labels,
     possible_range,
     sides,
     voices,
 )
 from vpp.findings.programs import ProgramReading, branch_of
-from vpp.findings.scores import Score, averaged_score
 from vpp.findings.verdict import FEW_ROWS, Verdict
 from vpp.posterior.calibration import Conformal
 from vpp.posterior.metric import CHANCE
@@ -51,7 +53,6 @@ from vpp.show.words import (
 )
 
 MOST_COLUMNS = 3
-"""Inputs in a line of the table."""
 MOST_GRADES = 4
 NEAR_TIE = 0.02
 """Probability by which a label leads that is called a tie."""
@@ -238,12 +239,12 @@ def rivals_of(
     texts, why, branch: by slot.
     """
     rivals, measure = [], "weight" if is_weighted else "hypotheses"
-    for side in sides(point, point.weights):
-        slot = _heaviest_text(side, point, texts)
+    for name, slots in sides(point).items():
+        slot, share = _heaviest_text(slots, point, texts), percent(min(point.weight_of(slots), 1.0))
         rivals.append(
             Rival(
-                answer=side.name if point.is_label else f"{value_of(point.votes[slot], decimals)}, {side.name}",
-                facts="" if len(point.votes) == 1 else f"{percent(min(side.weight, 1.0))} of the {measure}",
+                answer=name if point.is_label else f"{value_of(point.votes[slot], decimals)}, {name}",
+                facts="" if len(point.votes) == 1 else f"{share} of the {measure}",
                 hypothesis=texts[slot],
                 code=branch(slot),
                 reason=why(slot),
@@ -252,22 +253,19 @@ def rivals_of(
     if rivals:
         yield Rivals(tuple(rivals))
     if silent := [slot for slot, vote in enumerate(point.votes) if vote is None and point.weights[slot] > 0]:
-        share = percent(min(1.0, math.fsum(point.weights[slot] for slot in silent)))
+        share = percent(min(1.0, point.weight_of(silent)))
         yield Note(f"{share} of the {measure} gave no readable answer: {why(silent[0]) or 'its program fails here'}.")
 
 
-def _heaviest_text(side: Side, point: Point, texts: Sequence[str]) -> int:
-    """Return a slot of the side's heaviest text, its copies together; the shortest of equally heavy ones."""
-
-    def weight(text: str) -> float:
-        return round(math.fsum(point.weights[slot] for slot in side.slots if texts[slot] == text), 9)
-
-    return min(side.slots, key=lambda slot: (-weight(texts[slot]), len(texts[slot])))
+def _heaviest_text(slots: Sequence[int], point: Point, texts: Sequence[str]) -> int:
+    """Return a slot of the heaviest text, its copies together; the shortest of equally heavy ones."""
+    copies = grouped((texts[slot], slot) for slot in slots)
+    return min(slots, key=lambda slot: (-round(point.weight_of(copies[texts[slot]]), 9), len(texts[slot])))
 
 
 def share_note(point: Point) -> str:
     """Say why the share of a label is not the weight of its hypotheses; empty where they are equal in percent."""
-    weights, shares = {side.name: side.weight for side in sides(point, point.weights)}, dict(point.shares)
+    weights, shares = {name: point.weight_of(slots) for name, slots in sides(point).items()}, dict(point.shares)
     same = all(percent(weight) == percent(shares.get(label, weight)) for label, weight in weights.items())
     return "" if same or not point.mixture.noise else NOISE
 
@@ -366,7 +364,6 @@ def promise_sentence(conformal: Conformal) -> str:
 # When to trust the answers
 
 MOST_LABELS = 8
-"""Most labels of a confusion matrix; of more, the commonest mistakes are listed."""
 DONT_KNOW = "“I don’t know”"
 
 
@@ -445,7 +442,8 @@ def _confusion(rows: Rows, own: Score, which: str) -> Iterator[Table | Note]:
     balanced = f"; mean per-class recall {percent(own.labels.balanced.value, 1)}" if own.labels else ""
     likeliest = "By the likeliest label, " if DONT_KNOW in answers else ""
     yield Note(
-        f"{likeliest}{percent(own.value, 1)} of {counted(own.n, which)} are right, which means {interval}{balanced}."
+        f"{likeliest}{percent(own.value, 1)} of {counted(own.n, which)} are right, which means {interval}{balanced}; "
+        f"log score {fixed(log_score(rows.points) or 0.0)} nats a row."
     )
 
 

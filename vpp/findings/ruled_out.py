@@ -10,14 +10,14 @@ from typing import Literal
 
 from vpp.data.dataset import Dataset, Row
 from vpp.events import ParticleDrawn, Proposed, Scored
+from vpp.findings.points import grouped, rows_by_id
 from vpp.findings.rows import cells_of, columns_by_use
-from vpp.findings.scores import answers_of, grouped, rows_by_id
 from vpp.posterior.prediction import Value
 from vpp.problem import losses_of
 from vpp.runs.view import RunView
 from vpp.settings import Config
 from vpp.show.blocks import Heading, Line, Lines, Mark, Note, Table
-from vpp.show.words import capitalised, counted, in_words, integer, listed, nth_step, value_text
+from vpp.show.words import capitalised, counted, cut, in_words, integer, listed, nth_step, value_text
 
 Reason = Literal["rejected", "resampled away", "unparsable"]
 MARKS: dict[Reason, tuple[Mark, str]] = {
@@ -49,7 +49,6 @@ class RuledOut:
     is_refused: bool = False
     """True if the text is readable, but not a rule for this table."""
     scored: Scored | None = field(default=None, repr=False, compare=False)
-    """Its answers; None if there are none."""
     rival: Scored | None = field(default=None, repr=False, compare=False)
     """Rejected: the text that it would replace; resampled away: the heaviest hypothesis; on the same rows."""
 
@@ -116,8 +115,8 @@ def _dropped(view: RunView, dataset: Dataset) -> Iterator[RuledOut]:
             continue
         weights = step.reweighting.weights
         heaviest = step.scores[max(range(len(weights)), key=lambda slot: weights[slot])]
-        drawn = {answers_of(step.scores[slot]) for slot in step.resampling.ancestors}
-        gone = {each.hypothesis: each for each in step.scores.values() if answers_of(each) not in drawn}
+        drawn = {step.scores[slot].behaviour for slot in step.resampling.ancestors}
+        gone = {each.hypothesis: each for each in step.scores.values() if each.behaviour not in drawn}
         for hypothesis in (each for each in gone if each not in population):
             yield RuledOut(
                 reason="resampled away",
@@ -146,6 +145,7 @@ def _unread(view: RunView, dataset: Dataset) -> Iterator[RuledOut]:
 # In words
 
 MOST_ROWS = 6
+MOST_LINES, LONGEST = 5, 160
 MOST_INPUTS = 4
 HEAD = ("row", "true", "its answer", "the rival", "inputs")
 
@@ -154,9 +154,7 @@ def ruled_out_heading(entries: Sequence[RuledOut], config: Config) -> Iterator[o
     """Yield the heading with the counts; nothing for a method that rules out nothing."""
     if not entries and (config.is_weighing or not (config.is_filtered or config.is_weighted)):
         return
-    counts = Counter(entry.reason for entry in entries)
-    caption = listed([f"{integer(counts[each])} {MARKS[each][1]}" for each in MARKS if counts[each]])
-    yield Heading("Ruled out", caption)
+    yield Heading("Ruled out", _counts(entries))
     if not entries:
         yield Note("Nothing so far: no proposal was rejected, and no hypothesis was dropped.")
 
@@ -177,6 +175,21 @@ def ruled_out_lines(entries: Sequence[RuledOut], *, seed_text: str) -> Lines:
         )
 
     return Lines(tuple(line(place, entry) for place, entry in enumerate(entries)))
+
+
+def ruled_out_table(entries: Sequence[RuledOut], *, seed_text: str) -> Iterator[Note | Table]:
+    """Yield how many texts were ruled out, and a line for each of the newest."""
+    if entries:
+        newest = ruled_out_lines(entries[:MOST_LINES], seed_text=seed_text).items
+        rows = [(each.status, each.reason, cut(each.words, LONGEST)) for each in newest]
+        yield Note(f"{capitalised(_counts(entries))}; the newest:")
+        yield Table(head=("what", "when and why", "hypothesis"), rows=rows)
+
+
+def _counts(entries: Sequence[RuledOut]) -> str:
+    """`12 rejected and 3 dropped`."""
+    counts = Counter(entry.reason for entry in entries)
+    return listed([f"{integer(counts[each])} {MARKS[each][1]}" for each in MARKS if counts[each]])
 
 
 def _reason(entry: RuledOut, against: Sequence[Contradiction]) -> str:

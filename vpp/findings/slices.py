@@ -15,16 +15,15 @@ import numpy as np
 from vpp.data.columns import find_form
 from vpp.data.dataset import Column
 from vpp.data.numbers import is_number
-from vpp.findings.points import heaviest_first, holds_truth
+from vpp.events import same_answer
+from vpp.findings.points import grouped, heaviest_first, holds_truth
 from vpp.findings.rows import Rows
-from vpp.findings.scores import grouped, same_answer
 from vpp.findings.verdict import Verdict
 from vpp.posterior.metric import wilson
 from vpp.show.blocks import Block, Note, Table
 from vpp.show.words import ROW_OF, counted, cut, from_to, integer, interval_text, number, percent
 
 LEAST = 5
-"""Fewest answered rows of a slice that can be the worst."""
 MOST_VALUES = 8
 """Values of a column with a slice each, the commonest; more numbers than that are cut into quarters."""
 MOST_WORDS = 90
@@ -74,7 +73,6 @@ class Slices:
 
     @property
     def candidates(self) -> list[Slice]:
-        """Slices among which the worst is looked for."""
         return [each for column in self.by_column.values() for each in column if each.n_answered >= LEAST]
 
     @property

@@ -18,12 +18,11 @@ from vpp.llm.prompts import cut_cells
 from vpp.llm.protocol import KEY_REFUSED, NO_API, OF_PROMPT, RETRY_AFTER_LIMIT_S
 from vpp.problem import Prediction
 from vpp.runs.asking import CheckResult
-from vpp.runs.directory import Command, RunDirectory, State
-from vpp.runs.journal import JournalReader, Summary
+from vpp.runs.directory import Command, JournalReader, RunDirectory, State, Summary
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import FinishReason, RunView
 from vpp.show.blocks import Alert, Block, Mark, Note, Table
-from vpp.show.words import capitalised, counted, integer, number, percent, seconds
+from vpp.show.words import capitalised, counted, integer, seconds
 from vpp.show.words import listed as named
 
 MARKS: dict[State, Mark] = {
@@ -83,11 +82,6 @@ def distinguished(rows: Sequence[Listed]) -> list[Listed]:
     alike = Counter((row.name, row.note) for row in rows)
     ends = {row.id: f" · {row.id.rpartition('-')[2]}" if alike[row.name, row.note] > 1 else "" for row in rows}
     return [replace(row, note=row.note + ends[row.id]) for row in rows]
-
-
-def metric_text(metric: str, value: float) -> str:
-    """`96.7 %` or `MSE 1.05`."""
-    return percent(value, decimals=1) if metric == "accuracy" else f"MSE {number(value, 3)}"
 
 
 def when_words(made: datetime, now: datetime) -> str:
@@ -228,7 +222,6 @@ def wait_words(usage: Usage, *, now: float) -> str:
 
 
 def is_key_refused(view: RunView) -> bool:
-    """True if a run failed because its server refused the key."""
     return view.failure == "endpoint" and KEY_REFUSED in view.detail
 
 
@@ -259,7 +252,6 @@ def failure(checks: Sequence[CheckResult]) -> str:
 
 
 def check_blocks(checks: Sequence[CheckResult]) -> list[Block]:
-    """Return a table of findings for each server, and its failure."""
     blocks: list[Block] = []
     for roles, of_roles in groupby(checks, lambda one: one.roles):
         found = list(of_roles)
@@ -275,7 +267,6 @@ def check_blocks(checks: Sequence[CheckResult]) -> list[Block]:
 
 
 def verdict(checks: Sequence[CheckResult]) -> tuple[Result, str]:
-    """Say whether a run can begin."""
     for one in checks:
         if one.finding.mark == "fails":
             return "fails", f"A run cannot begin: {one.finding.name}: {one.finding.words}"

@@ -1,4 +1,4 @@
-"""What a step of a run shows: the cards of its hypotheses in each phase, and what happened, in two lines.
+"""What a step of a run shows: the cards of its hypotheses in each phase, what happened, and the curves by step.
 
 A step weighs the particles on the last rows, may copy the heavy ones in place of the light ones, and rewrites each.
 Particles with the same answers are one hypothesis. It gets its number when it first appears. The shortest of its texts
@@ -15,20 +15,20 @@ from typing import Literal
 
 from vpp.data.dataset import Dataset
 from vpp.events import INITIAL_STEP, ParticleDrawn, Proposed, Scored, hypothesis_id
-from vpp.findings.hypotheses import Hypothesis
-from vpp.findings.scores import answers_of, grouped, totals
+from vpp.findings.hypotheses import Hypothesis, hypotheses_of
+from vpp.findings.points import rows_by_id, score
 from vpp.findings.status import finish_words, steps_text
 from vpp.posterior.metric import mean_squared_error
 from vpp.problem import is_final_on_train
-from vpp.runs.view import RunView, StepView, constant_weight
-from vpp.settings import CHAINS_OF_VML, Config
+from vpp.runs.view import RunView, StepView, constant_weight, ess_of_sentences
+from vpp.settings import CHAINS_OF_VML, ESS_SHARE, Config, ScoredRows
 from vpp.show.blocks import Card, Code, Fold, Mark, Note, Quote
-from vpp.show.words import NOTICEABLE, capitalised, counted, fixed, in_words, integer, number, percent
+from vpp.show.figures import HUES, Curve
+from vpp.show.words import EQUAL, NOTICEABLE, capitalised, counted, fixed, in_words, integer, number, percent, shortest
 
 Marks = tuple[tuple[Mark, str], ...]
 AFRESH = "drawn afresh, without data"
-ROWS = {"train": "training row", "buffer": "last row", "batch": "new row"}
-"""Name of a row on which a step scores, by `Config.scored_on`."""
+ROWS: Mapping[ScoredRows, str] = {"train": "training row", "buffer": "last row", "batch": "new row"}
 GIVEN = {"continued": "from the earlier run", "yours": "yours"}
 """Badge of a first hypothesis that nobody drew, by its origin."""
 
@@ -52,7 +52,6 @@ class Particle:
     weight: float | None
     """None before the first weights, and of a chain."""
     proposed: Proposed | None = None
-    """The rewriting of this slot, in the last phase."""
 
 
 def phases(at: StepView) -> tuple[Phase, ...]:
@@ -94,10 +93,17 @@ class Named:
     faces: Mapping[int, str]
     """Id of the text that stands for each."""
 
+    def grouped(self, particles: Iterable[Particle]) -> Mapping[int, Sequence[Particle]]:
+        """Particles by the number of their hypothesis, in order of appearance."""
+        groups: dict[int, list[Particle]] = {}
+        for each in particles:
+            groups.setdefault(self.numbers[each.hypothesis], []).append(each)
+        return groups
+
 
 class Names:
     def __init__(self, view: RunView) -> None:
-        self._view = view
+        self.view = view
         self._own: dict[str, int] = {}
         self._faces: dict[int, str] = {}
         first = dict.fromkeys(each.hypothesis for each in view.draws.values())
@@ -120,15 +126,18 @@ class Names:
         """Return the names at the end of the step before, or of the first hypotheses."""
         return self._moments.get((step - 1, "rewrite")) or self._moments["first"]
 
-    def heaviest(self, step: int) -> tuple[int | None, float]:
-        """Return the number of the heaviest hypothesis of a step, and its weight; (None, 0) without weights."""
-        at = self._view.steps[step]
+    def shares(self, step: int) -> Mapping[int, float]:
+        """Return the weights of a step by number, the heaviest first; empty without weights."""
+        at = self.view.steps[step]
         if at.reweighting is None:
-            return None, 0.0
-        numbers = self.at((step, "weigh")).numbers
-        shares = totals((numbers[each.hypothesis], each.weight or 0.0) for each in particles_of(at, "weigh"))
-        number = max(shares, key=lambda each: (shares[each], -each))
-        return number, shares[number]
+            return {}
+        groups = self.at((step, "weigh")).grouped(particles_of(at, "weigh"))
+        shares = {number: sum(each.weight or 0.0 for each in own) for number, own in groups.items()}
+        return dict(sorted(shares.items(), key=lambda each: (-each[1], each[0])))
+
+    def text(self, hypothesis: str) -> str:
+        text = self.view.texts[hypothesis]
+        return text.removeprefix(self.view.seed_text).strip() or text
 
     def _take(self, groups: Groups) -> Named:
         numbers: dict[str, int] = {}
@@ -137,7 +146,7 @@ class Names:
         for place, group in enumerate(groups):
             number = self._number(place, group, group_of, faces)
             if self._faces.get(number) not in group:
-                self._faces[number] = min(group, key=lambda each: (len(self._view.texts[each]), each))
+                self._faces[number] = min(group, key=lambda each: (len(self.view.texts[each]), each))
             faces[number] = self._faces[number]
             numbers |= dict.fromkeys(group, number)
         return Named(numbers, faces)
@@ -157,8 +166,11 @@ def groups_of(at: StepView, phase: Phase) -> Groups:
     """Group the hypotheses of a phase by their answers, to the rows of the first score; unscored ones are alone."""
     keys: dict[str, Hashable] = {}
     for each in particles_of(at, phase):
-        keys.setdefault(each.hypothesis, answers_of(each.scored) if each.scored else each.slot)
-    return list(grouped((key, hypothesis) for hypothesis, key in keys.items()).values())
+        keys.setdefault(each.hypothesis, each.scored.behaviour if each.scored else each.slot)
+    groups: dict[Hashable, list[str]] = {}
+    for hypothesis, key in keys.items():
+        groups.setdefault(key, []).append(hypothesis)
+    return list(groups.values())
 
 
 # What there is to see
@@ -181,45 +193,42 @@ def step_title(view: RunView, step: int | None) -> str:
 
 
 class Cards:
-    def __init__(
-        self, view: RunView, dataset: Dataset, *, is_weighted: bool, row: str, names: Names | None = None
-    ) -> None:
-        """row: name of a row on which the steps score."""
-        self._view, self._dataset, self._row = view, dataset, row
-        self._measure: Literal["weight", "log-likelihood"] = "weight" if is_weighted else "log-likelihood"
+    def __init__(self, dataset: Dataset, config: Config) -> None:
+        self._dataset, self._row = dataset, ROWS[config.scored_on]
+        self._measure: Literal["weight", "log-likelihood"] = "weight" if config.is_weighted else "log-likelihood"
         self._targets = {row.id: row.target for row in dataset.train}
-        self._names = names or Names(view)
 
-    def first(self) -> list[Card]:
+    def first(self, names: Names) -> list[Card]:
         """Cards of the first hypotheses so far, in order of appearance."""
-        named, drawn = self._names.at("first"), self._view.draws
+        named, drawn = names.at("first"), names.view.draws
         particles = [
             Particle(slot=slot, hypothesis=each.hypothesis, parent=each.hypothesis, scored=None, weight=None)
             for slot, each in drawn.items()
         ]
-        return [self._drawn(card, drawn[own[0].slot]) for card, own in self._pairs(particles, named, named)]
+        return [_drawn(card, drawn[own[0].slot]) for card, own in self._pairs(names, particles, named, named)]
 
-    def at(self, step: int, phase: Phase | None = None) -> list[Card]:
+    def at(self, names: Names, step: int, phase: Phase | None = None) -> list[Card]:
         """Cards of a step in a phase; without one, in the last that it has begun."""
-        at = self._view.steps.get(step, StepView(step=step))
+        at = names.view.steps.get(step, StepView(step=step))
         phase = phase or (phases(at) or ("weigh",))[-1]
         if not at.scores:
             return []
-        named = self._names.at((step, phase))
-        before = self._names.at((step, "weigh")) if phase != "weigh" and at.reweighting else self._names.before(step)
-        copies = (
-            Counter(before.numbers[each.hypothesis] for each in particles_of(at, "weigh")) if phase == "copy" else None
-        )
-        pairs = self._pairs(particles_of(at, phase), named, before)
-        cards = (self._with_fate(card, particles, at, phase, copies) for card, particles in pairs)
+        named = names.at((step, phase))
+        before = names.at((step, "weigh")) if phase != "weigh" and at.reweighting else names.before(step)
+        pairs = self._pairs(names, particles_of(at, phase), named, before)
+        if phase == "copy":
+            copies = before.grouped(particles_of(at, "weigh"))
+            cards = [_with_copies(card, len(copies[card.key])) for card, _ in pairs]
+        elif phase == "rewrite":
+            cards = [_rewritten(card, own, at, names) for card, own in pairs]
+        else:
+            cards = [card for card, _ in pairs]
         return sorted(cards, key=lambda card: (-card.bar, card.key))
 
-    # A card
-
     def _pairs(
-        self, particles: Sequence[Particle], named: Named, before: Named
-    ) -> Iterator[tuple[Card, list[Particle]]]:
-        for hypothesis, own in grouped((named.numbers[each.hypothesis], each) for each in particles).items():
+        self, names: Names, particles: Sequence[Particle], named: Named, before: Named
+    ) -> Iterator[tuple[Card, Sequence[Particle]]]:
+        for hypothesis, own in named.grouped(particles).items():
             face = named.faces[hypothesis]
             front = next((each for each in own if each.hypothesis == face), own[0])  # if dropped, a like text
             origins = dict.fromkeys(before.numbers[each.parent] for each in own if each.parent in before.numbers)
@@ -227,7 +236,7 @@ class Cards:
                 key=hypothesis,
                 name=f"hypothesis {hypothesis}",
                 id=face,
-                words=self._text(face),
+                words=names.text(face),
                 copies=len(own),
                 measure=self._measure,
                 origins=tuple(origins),
@@ -235,36 +244,6 @@ class Cards:
             if front.scored:
                 card = self._with_score(card, front.scored)
             yield _valued(card, own, front), own
-
-    def _with_fate(
-        self, card: Card, own: Sequence[Particle], at: StepView, phase: Phase, copies: Counter[int] | None
-    ) -> Card:
-        if copies is not None:
-            more = card.copies - copies[card.key]
-            fate: Marks = (("copy", "copied"),) if more > 0 else (("same", "fewer copies"),) if more < 0 else ()
-            return replace(card, marks=fate)
-        if phase != "rewrite":
-            return card
-        made = [each.proposed for each in own if each.proposed]
-        front = next((each for each in own if each.proposed and each.hypothesis == card.id), own[0])
-        proposed = front.proposed
-        is_new = proposed is not None and proposed.accepted and proposed.origin != "prior"
-        return replace(
-            card,
-            before=self._text(proposed.parent) if is_new and proposed else "",
-            marks=_marks(own, proposed, at),
-            folds=self._folds(made),
-        )
-
-    def _drawn(self, card: Card, first: ParticleDrawn) -> Card:
-        marks: Marks = (("", GIVEN[first.origin]),) if first.origin in GIVEN else ()
-        marks += (("abs", "no readable answer: the seed sentence stands"),) if first.reason else ()
-        answer = Fold(name="raw", title="the optimizer’s answer", blocks=tuple(_answered(first, "raw")))
-        return replace(card, marks=marks, folds=(answer,) if first.raw else ())
-
-    def _text(self, hypothesis: str) -> str:
-        text = self._view.texts[hypothesis]
-        return text.removeprefix(self._view.seed_text).strip() or text
 
     def _with_score(self, card: Card, scored: Scored) -> Card:
         """Add how many rows it has right, or how far off it is: root mean squared error."""
@@ -276,24 +255,6 @@ class Cards:
             return replace(card, facts=(words,), title=f"{words} on {rows}")
         right = integer(sum(p is not None and p == y for p, y in zip(answers, truth, strict=True)))
         return replace(card, facts=(f"{right}/{integer(len(truth))}",), title=f"right on {right} of {rows}")
-
-    # Folds
-
-    def _folds(self, made: Sequence[Proposed]) -> tuple[Fold, ...]:
-        folds = tuple(map(self._fold, made))
-        if len(folds) <= 1:
-            return tuple(replace(each, mark="", title="answer") for each in folds)
-        return (Fold(name="rewrites", title="rewrites", blocks=folds),)
-
-    def _fold(self, proposed: Proposed) -> Fold:
-        name, (mark, words) = f"rewrite-{proposed.particle}", outcome(proposed)
-        lost = proposed.proposal if proposed.why == "likelihood" and not proposed.accepted else None
-        blocks = (
-            *([Quote(self._text(lost))] if lost else []),
-            *map(Note, filter(None, (decision_words(proposed), proposed.reason))),
-            *_answered(proposed, name),
-        )
-        return Fold(name=name, mark=mark, title=f"{words}: answer", blocks=blocks)
 
 
 def _valued(card: Card, own: Sequence[Particle], front: Particle) -> Card:
@@ -309,6 +270,45 @@ def _valued(card: Card, own: Sequence[Particle], front: Particle) -> Card:
         return card
     mean = min(1.0, math.exp(scored.log_likelihood / max(1, len(scored.rows))))
     return replace(card, value=fixed(scored.log_likelihood, 1), bar=mean)
+
+
+def _drawn(card: Card, first: ParticleDrawn) -> Card:
+    marks: Marks = (("", GIVEN[first.origin]),) if first.origin in GIVEN else ()
+    marks += (("abs", "no readable answer: the seed sentence stands"),) if first.reason else ()
+    answer = Fold(name="raw", title="the optimizer’s answer", blocks=tuple(_answered(first, "raw")))
+    return replace(card, marks=marks, folds=(answer,) if first.raw else ())
+
+
+def _with_copies(card: Card, before: int) -> Card:
+    """before: its copies when the step weighed it."""
+    more = card.copies - before
+    marks: Marks = (("copy", "copied"),) if more > 0 else (("same", "fewer copies"),) if more < 0 else ()
+    return replace(card, marks=marks)
+
+
+def _rewritten(card: Card, own: Sequence[Particle], at: StepView, names: Names) -> Card:
+    front = next((each for each in own if each.proposed and each.hypothesis == card.id), own[0])
+    proposed = front.proposed
+    is_new = proposed is not None and proposed.accepted and proposed.origin != "prior"
+    folds = tuple(_fold(each.proposed, names) for each in own if each.proposed)
+    alone = [replace(each, mark="", title="answer") for each in folds]
+    return replace(
+        card,
+        before=names.text(proposed.parent) if is_new and proposed else "",
+        marks=_marks(own, proposed, at),
+        folds=(Fold(name="rewrites", title="rewrites", blocks=folds),) if len(folds) > 1 else tuple(alone),
+    )
+
+
+def _fold(proposed: Proposed, names: Names) -> Fold:
+    name, (mark, words) = f"rewrite-{proposed.particle}", outcome(proposed)
+    lost = proposed.proposal if proposed.why == "likelihood" and not proposed.accepted else None
+    blocks = (
+        *([Quote(names.text(lost))] if lost else []),
+        *map(Note, filter(None, (decision_words(proposed), proposed.reason))),
+        *_answered(proposed, name),
+    )
+    return Fold(name=name, mark=mark, title=f"{words}: answer", blocks=blocks)
 
 
 def _marks(own: Sequence[Particle], front: Proposed | None, at: StepView) -> Marks:
@@ -382,10 +382,10 @@ def _weighing(at: StepView, names: Names) -> Iterator[str]:
     made = at.reweighting
     if made is None:
         return
-    heaviest, share = names.heaviest(at.step)
+    heaviest, share = next(iter(names.shares(at.step).items()))
     yield f"Hypothesis {heaviest} is the heaviest, with {percent(share)}."
     if at.resampling is None:
-        yield "The weights are even enough: none is copied." if len(made.weights) > 1 else ""
+        yield "Among the copies the weights are even enough: none is copied." if len(made.weights) > 1 else ""
         return
     copies = Counter(at.resampling.ancestors)
     dropped, several = len(made.weights) - len(copies), sum(n > 1 for n in copies.values())
@@ -415,3 +415,125 @@ def _end(view: RunView, config: Config) -> Iterator[str]:
         yield f"The last hypotheses were weighed once more, each text once, on {where}."
     if (constant := constant_weight(view)) >= NOTICEABLE:
         yield f"A constant answer holds {percent(constant)} of the weight."
+
+
+# Curves by step: how often the hypotheses are right, their effective sample size, and their weights
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accuracy:
+    """Shares of the rows scored that the hypotheses of a step have right; for numbers their error, root mean square."""
+
+    step: int
+    best: float
+    mean: float
+    rows: frozenset[int]
+
+
+def accuracies(view: RunView, dataset: Dataset) -> tuple[Accuracy, ...]:
+    found = (at.once("accuracy", partial(_accuracy, at, dataset)) for _, at in sorted(view.steps.items()))
+    return tuple(each for each in found if each is not None)
+
+
+def _accuracy(at: StepView, dataset: Dataset) -> Accuracy | None:
+    if not at.scores or not (at.reweighting or at.end):
+        return None
+    by_id, own = rows_by_id(dataset), dict[str, float]()
+
+    def figure(scored: Scored) -> float:
+        if scored.hypothesis not in own:
+            found = score(scored.predictions, [by_id[row] for row in scored.rows], dataset)
+            own[scored.hypothesis] = found.value if found.n_correct is not None else math.sqrt(found.value)
+        return own[scored.hypothesis]
+
+    values = [figure(scored) for scored in at.scores.values()]
+    rows = frozenset(row for scored in at.scores.values() for row in scored.rows)
+    best = max(values) if dataset.task == "classification" else min(values)
+    return Accuracy(step=at.step, best=best, mean=sum(values) / len(values), rows=rows)
+
+
+def accuracy_curve(view: RunView, dataset: Dataset, *, at: int | None) -> Curve:
+    """Draw the best and the mean hypothesis of every step, and the prediction's test rows at the end."""
+    scores, is_share = accuracies(view, dataset), dataset.task == "classification"
+    evaluated = view.evaluations.get("test")
+    test = None if evaluated is None else evaluated.value if is_share else math.sqrt(evaluated.value)
+    looked_at = next((each for each in scores if each.step == at), scores[-1] if scores else None)
+
+    def words(value: float) -> str:
+        return percent(value) if is_share else number(value, 3)
+
+    said = []
+    if looked_at:
+        said = [f"At step {looked_at.step + 1} the best is {words(looked_at.best)}, the mean {words(looked_at.mean)}"]
+    said += [] if test is None else [f"test rows at the end: {words(test)}"]
+    values = [*(value for each in scores for value in (each.best, each.mean)), *([] if test is None else [test])]
+    low, high = 0.0, max(values, default=1.0) or 1.0
+    if is_share:
+        low, high = min(int(10 * min(values, default=0.0) + EQUAL) / 10, 0.9), 1.0
+    axis = "Share of rows right" if is_share else "Off by"
+    return Curve(
+        title="How often they are right" if is_share else "How far they are off",
+        words=axis,
+        alt=f"{axis}, by step. {'; '.join(said) or 'No step yet'}.",
+        lines={name: [(each.step + 1, getattr(each, name)) for each in scores] for name in ("mean", "best")},
+        dots=[] if test is None else [(view.total_steps + 1, test, "test")],
+        low=(low, words(low)),
+        high=(high, words(high)),
+        total=view.total_steps,
+        at=None if at is None else at + 1,
+    )
+
+
+def ess_curve(view: RunView, *, at: int | None) -> Curve:
+    """Draw the effective sample size by step, with dots where the particles were copied, and at the end."""
+    past = {step: each.reweighting for step, each in sorted(view.steps.items()) if each.reweighting}
+    limit = ESS_SHARE * (view.size or 1)
+    dots = [(step + 1, made.ess, "copied") for step, made in past.items() if view.steps[step].resampling]
+    final = ess_of_sentences(view) if view.has_ended else None
+    words = f"Copies below {shortest(round(limit, 1))}"
+    if at in past:
+        words = f"{fixed(past[at].ess, 1)} of {len(past[at].weights)} · copies below {shortest(round(limit, 1))}"
+    elif at is None and final is not None:
+        words = f"At the end the weight is spread over about {fixed(final, 1)} texts, counted one by one"
+        words += ", a constant answer’s evenly over them" if constant_weight(view) else ""
+    return Curve(
+        title="Effective sample size",
+        words=words,
+        alt=f"Effective sample size by step: {counted(len(dots), 'step')} with copying. {words}.",
+        lines={"best": [(step + 1, made.ess) for step, made in past.items()]},
+        dots=[*dots, *([] if final is None else [(view.total_steps + 1, final, "end")])],
+        low=(0.0, "0"),
+        high=(float(view.size or 1), integer(view.size or 1)),
+        limit=limit,
+        total=view.total_steps,
+        at=None if at is None else at + 1,
+        height=96,
+    )
+
+
+def weights_curve(view: RunView, dataset: Dataset) -> Curve | None:
+    """Draw the weights of the hypotheses that had most at some step, numbered as on Watch; None before two steps."""
+    names = Names(view)
+    moments = {step + 1: names.shares(step) for step, at in sorted(view.steps.items()) if at.reweighting}
+    if len(moments) < 2:
+        return None
+    if view.has_ended and view.weights:
+        every = hypotheses_of(view, dataset)
+        numbers = names.end(every)
+        moments[view.total_steps + 1] = {numbers[each.id]: each.weight for each in every}
+    present = {number for shares in moments.values() for number in shares}
+    peaks = sorted(present, key=lambda n: (-max(shares.get(n, 0.0) for shares in moments.values()), n))[:HUES]
+    _, last = max(moments.items())
+    heaviest = max(last, key=lambda number: last[number])
+    lines = {n: [(step, shares.get(n, 0.0)) for step, shares in moments.items()] for n in peaks}
+    return Curve(
+        title="Weight by step",
+        words="Numbered as on Watch",
+        alt=f"Hypothesis {heaviest} ends heaviest, with {percent(last[heaviest])}.",
+        lines={f"line l{place}": lines[n] for place, n in reversed([*enumerate(peaks)])},
+        names=[str(n) for n in reversed(peaks)],
+        low=(0.0, percent(0.0)),
+        high=(1.0, percent(1.0)),
+        total=view.total_steps,
+        at=None,
+    )

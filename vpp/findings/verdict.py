@@ -1,7 +1,7 @@
 """The verdict on a run: how good its result is beside the best simple model, and how sure it was where it was wrong.
 
-The paired test is the sign test on the same test rows. The simple model is the best one on those rows, chosen after
-the fact: that makes it harder to be called better, and easier to be called worse.
+The paired test on the same test rows is the sign test, for numbers Wilcoxon's signed-rank test. The simple model is the
+best of several on those rows, chosen after the fact, so p is multiplied by their number (Bonferroni).
 """
 
 import math
@@ -11,13 +11,12 @@ from typing import Any, Literal
 
 from vpp.data.dataset import Dataset, Row
 from vpp.events import Evaluated, Votes
-from vpp.findings.baselines import MODEL_NAMES, Baselines, Name, SimpleModel, baselines
-from vpp.findings.points import SURER, Confidence, confidence, evaluated_points
-from vpp.findings.scores import rows_of
+from vpp.findings.baselines import MODEL_NAMES, Baselines, Name, baselines
+from vpp.findings.points import SURER, Confidence, confidence, evaluated_points, rows_of
 from vpp.posterior.metric import CHANCE, PairedDifference, paired_difference
+from vpp.posterior.prediction import Value
 from vpp.problem import losses_of
-from vpp.runs.directory import RunDirectory, readable_rows
-from vpp.runs.journal import read_summary, write_summary
+from vpp.runs.directory import RunDirectory, read_summary, readable_rows, write_summary
 from vpp.runs.spec import RunSpec, adapter
 from vpp.runs.view import RunView, constant_weight, scores_of
 from vpp.settings import Config
@@ -37,12 +36,10 @@ class Verdict:
     sentences: tuple[str, ...]
     """The result, the simple model beside it, confidence, limits; at most one sentence or two each."""
     rows: Literal["test", "train"] | None = None
-    """The rows that were judged."""
     n: int = 0
     n_right: int | None = None
     """Right answers of a classification, among the rows that were answered."""
     n_unknown: int = 0
-    """Rows answered with “I don’t know”."""
     error: float | None = None
     """Mean absolute error of numbers, in the target's unit."""
     model: Name | None = None
@@ -52,7 +49,6 @@ class Verdict:
     n_model_right: int | None = None
     """Its right answers of a classification, among the rows that the run answered."""
     p: float | None = None
-    """Sign test of the two."""
     confidence: Confidence | None = None
     """On the test rows; None for one hypothesis without noise."""
 
@@ -86,7 +82,9 @@ def beside_text(record: dict[str, Any] | None) -> str:
     if found.n_right is None or found.n_model_right is None:
         return ""
     n = found.n - found.n_unknown
-    own, model = (percent(right / max(1, n), decimals=1) for right in (found.n_right, found.n_model_right))
+    if not n:
+        return f"“I don’t know” on all {integer(found.n)}"
+    own, model = (percent(right / n, decimals=1) for right in (found.n_right, found.n_model_right))
     return f"{own}{f' of {integer(n)}' if found.n_unknown else ''}, {MODEL_NAMES[found.model]} {model}"
 
 
@@ -166,7 +164,8 @@ def _without_test_rows(view: RunView, dataset: Dataset) -> Verdict:
     n_right = own.count(0) if is_label else None
     grade: Grade = "unknown"
     if any(own) and sum(own) >= sum(constant):
-        words, grade = f"On the training rows it is no better than {constant_words(dataset)}. {words}", "nothing"
+        flat, grade = constant_words(dataset.constant), "nothing"
+        words = f"On the training rows it is no better than {flat}. {words}"
     elif n_right is not None:
         words = f"{_share_sentence(n_right, len(rows), 'training row')} {words}"
     return Verdict(grade=grade, sentences=(words,), rows="train", n=len(rows), n_right=n_right)
@@ -175,6 +174,8 @@ def _without_test_rows(view: RunView, dataset: Dataset) -> Verdict:
 # On test rows
 
 ALONE = "One hypothesis cannot say how sure it is."
+ITS = "Its"
+"""Begins what is said of ranges of numbers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,18 +183,23 @@ class _Case:
     """Losses of the run, of the best simple model and of one answer, row by row: 0 or 1, or absolute errors."""
 
     dataset: Dataset
-    confidence: Confidence | None
+    facts: Verdict
+    """What is known before the two are set against each other."""
     unknown: tuple[bool, ...]
     """(N,) whether the answer to a row is “I don’t know”."""
-    model: SimpleModel
     own: list[float]
     theirs: list[float]
     constant: list[float]
+    n_models: int
+    """Simple models from which the best was chosen."""
+
+    def difference(self, places: Sequence[int]) -> PairedDifference:
+        own, theirs = ([losses[i] for i in places] for losses in (self.own, self.theirs))
+        return paired_difference(own, theirs, best_of=self.n_models)
 
 
 def _case(view: RunView, config: Config, dataset: Dataset, test: Evaluated, simple: Baselines) -> _Case:
-    rows = rows_of(test, dataset)
-    every = evaluated_points(test, view, config, dataset)
+    rows, every = rows_of(test, dataset), evaluated_points(test, view, config, dataset)
     unknown = {point.row.id for point in every if point.is_undecided}
     place = {row.id: i for i, row in enumerate(dataset.test)}
 
@@ -201,18 +207,20 @@ def _case(view: RunView, config: Config, dataset: Dataset, test: Evaluated, simp
         found = _losses(dataset, answers, rows)
         return found if dataset.task == "classification" else list(map(math.sqrt, found))
 
-    by_model = [(losses(tuple(model.answers[place[row.id]] for row in rows)), model) for model in simple.models]
-    theirs, model = min(by_model, key=lambda each: math.fsum(each[0]))
+    by_model = [(losses(tuple(model.answers[place[row.id]] for row in rows)), model.name) for model in simple.models]
+    theirs, name = min(by_model, key=lambda each: math.fsum(each[0]))
     # One hypothesis without noise gives each of its answers probability 1.
     is_alone = view.size == 1 and not (test.noise or test.shares or test.constant)
+    sure = None if is_alone else confidence(every)
+    facts = Verdict(grade="nothing", sentences=(), rows="test", n=len(rows), model=name, confidence=sure)
     return _Case(
         dataset=dataset,
-        confidence=None if is_alone else confidence(every),
+        facts=replace(facts, n_unknown=len(unknown)),
         unknown=tuple(row.id in unknown for row in rows),
-        model=model,
         own=losses(test.averaged),
         theirs=theirs,
         constant=losses((dataset.constant,) * len(rows)),
+        n_models=len(by_model),
     )
 
 
@@ -221,53 +229,33 @@ def _losses(dataset: Dataset, answers: Votes, rows: Sequence[Row]) -> list[float
 
 
 def _labels(case: _Case) -> Verdict:
+    n, n_unknown = case.facts.n, case.facts.n_unknown
     answered = [i for i, is_unknown in enumerate(case.unknown) if not is_unknown]
-    n, n_unknown = len(case.own), sum(case.unknown)
     n_right, n_model_right = (sum(losses[i] == 0 for i in answered) for losses in (case.own, case.theirs))
-    facts = Verdict(
-        grade="nothing",
-        sentences=(f"“I don’t know” on all {counted(n, 'test row')}.",),
-        rows="test",
-        n=n,
-        n_right=n_right,
-        n_unknown=n_unknown,
-        model=case.model.name,
-        model_value=case.theirs.count(0) / n,
-        n_model_right=n_model_right,
-        confidence=case.confidence,
-    )
+    n_model = case.theirs.count(0)
+    facts = replace(case.facts, n_right=n_right, model_value=n_model / n, n_model_right=n_model_right)
     if not answered:
-        return facts
-    difference = paired_difference([case.own[i] for i in answered], [case.theirs[i] for i in answered])
-    every = paired_difference(case.own, case.theirs)
+        return replace(facts, sentences=(f"“I don’t know” on all {counted(n, 'test row')}.",))
+    difference, every = case.difference(answered), case.difference(range(n))
     lead, value, part = "", n_model_right, " of these" if n_unknown else ""
     if n_unknown and _grade(every) == "worse":
         # What it withholds does not hide that the simple model is better where both answer every row.
         lead = f"If it had to answer all {integer(n)} rows, it would be right on {integer(case.own.count(0))}. "
-        difference, value, part = every, case.theirs.count(0), ""
+        difference, value, part = every, n_model, ""
     grade, beside = _beside(case, difference, f"right on {integer(value)}{part}", ("more", "fewer"))
     first = _share_sentence(n_right, len(answered), "test row", n_unknown)
-    sentences = (first, lead + beside, *_confidence(case.confidence, "It was", "its confidence"))
+    sentences = (first, lead + beside, *_confidence(facts.confidence, "It was", "its confidence"))
     return replace(facts, grade=grade, sentences=sentences, p=difference.p)
 
 
 def _numbers(case: _Case) -> Verdict:
-    n = len(case.own)
+    n, sure = case.facts.n, case.facts.confidence
     own, other = (math.fsum(errors) / n for errors in (case.own, case.theirs))
-    difference = paired_difference(case.own, case.theirs)
+    difference = case.difference(range(n))
     grade, beside = _beside(case, difference, f"off by {number(other, DIGITS)}", ("less", "more"))
     first = f"Off by {number(own, DIGITS)} on average on {counted(n, 'test row')}."
-    return Verdict(
-        grade=grade,
-        sentences=(first, beside, *_confidence(case.confidence, "Its", "them")),
-        rows="test",
-        n=n,
-        error=own,
-        model=case.model.name,
-        model_value=other,
-        p=difference.p,
-        confidence=case.confidence,
-    )
+    sentences = (first, beside, *_confidence(sure, ITS, "them"))
+    return replace(case.facts, grade=grade, sentences=sentences, error=own, model_value=other, p=difference.p)
 
 
 def _share_sentence(n_right: int, n: int, row: str, n_unknown: int = 0) -> str:
@@ -277,9 +265,8 @@ def _share_sentence(n_right: int, n: int, row: str, n_unknown: int = 0) -> str:
     return f"Right on {share}."
 
 
-def constant_words(dataset: Dataset) -> str:
+def constant_words(constant: Value) -> str:
     """`always answering “no”`."""
-    constant = dataset.constant
     return f"always answering {f'“{constant}”' if isinstance(constant, str) else number(constant, DIGITS)}"
 
 
@@ -297,8 +284,9 @@ def _beside(case: _Case, difference: PairedDifference, value: str, relation: tup
 
     value: what the model reaches. relation: words for a better and for a worse one.
     """
-    grade, is_flat, flat = _grade(difference), case.model.name == "constant", constant_words(case.dataset)
-    lead = f"{capitalised(flat) if is_flat else f'A {MODEL_NAMES[case.model.name]}'} is {value}"
+    name = case.facts.model or "constant"
+    grade, is_flat, flat = _grade(difference), name == "constant", constant_words(case.dataset.constant)
+    lead = f"{capitalised(flat) if is_flat else f'A {MODEL_NAMES[name]}'} is {value}"
     words = f"{lead}: no clear difference."
     if grade in ("better", "worse"):
         words = f"{lead}, significantly {relation[0] if grade == 'worse' else relation[1]} (p {p_text(difference.p)})."
@@ -318,5 +306,7 @@ def _confidence(found: Confidence | None, it: str, what: str) -> Iterator[str]:
         yield ALONE
     elif found.judgement == SURER:
         yield f"{it} {found.words}: do not trust {what}."
+    elif it == ITS:
+        yield f"{it} {found.words}."
     elif found.wrong is not None:
         yield f"Where it was wrong it was {percent(found.wrong)} sure on average."

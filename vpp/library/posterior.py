@@ -18,24 +18,21 @@ from vpp.data.table import Table, read_like, unlabelled_rows
 from vpp.errors import EndpointError, InputError, RunError, VppError
 from vpp.events import Evaluated
 from vpp.findings.asking import Trial
-from vpp.findings.curves import weights_curve
-from vpp.findings.hypotheses import Idea, Node, Particle, ancestry, merge_ideas, particles
-from vpp.findings.points import Point, figures, points, reject_option, votes_on
+from vpp.findings.hypotheses import Idea, Node, Particle, ancestry, merge_ideas, particles, prior_words
+from vpp.findings.points import Point, figures, points, reject_option, score_text, votes_on
 from vpp.findings.result import result
 from vpp.findings.ruled_out import RuledOut, ruled_out
-from vpp.findings.scores import score_text
+from vpp.findings.step import weights_curve
 from vpp.findings.verdict import Verdict, run_verdict
 from vpp.llm.templates import AUTO
 from vpp.posterior.calibration import RejectOption
 from vpp.posterior.prediction import Value
-from vpp.reporting.document import write_all
-from vpp.reporting.exports import data_tree, log_run
+from vpp.reporting.exports import data_tree, log_run, write_all
 from vpp.reporting.predictions import filled_rows, sheet_of, sheet_rows
 from vpp.reporting.standalone import LeftOut, standalone
 from vpp.runs.asking import Answers, Asking, Questions, average_answers
-from vpp.runs.directory import RunDirectory
+from vpp.runs.directory import RunDirectory, RunReader, read_summary
 from vpp.runs.group import Group, begin, start_open, wait_for
-from vpp.runs.journal import RunReader, read_summary
 from vpp.runs.preparation import Preparation, continue_run, read_sentences, template_texts
 from vpp.runs.process import TIMEOUT_S, endpoint_for
 from vpp.runs.spec import EndpointSpec, RunSpec
@@ -122,7 +119,7 @@ class _RunFiles:
     def _blocks(self) -> tuple[blocks.Note, blocks.Table]:
         rows = [
             (
-                percent(idea.weight) + ("" if idea.prior is None else f", prior {percent(idea.prior)}"),
+                ", ".join(filter(None, (percent(idea.weight), prior_words(idea.prior)))),
                 score_text(idea.test) if idea.test else "not evaluated",
                 counted(len(idea.slots), "copy", "copies"),
                 idea.text,

@@ -9,7 +9,6 @@ import json
 import sqlite3
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +39,6 @@ class TextDisk(Disk):  # type: ignore[misc]
     """
 
     def fetch(self, mode: int, filename: str | None, value: Any, read: bool) -> Any:
-        """Return the stored value. A pickle or a file raises OSError, which diskcache takes for a miss."""
         if mode == MODE_PICKLE or filename is not None:
             raise OSError("a pickle, or the name of a file, in the response cache was refused")
         return super().fetch(mode, filename, value, read)
@@ -53,10 +51,7 @@ class ResponseCache:
     """Answers by `cache_key`. Several processes may share a folder."""
 
     def __init__(self, folder: Path, *, on_fault: OnFault = lambda *_: None) -> None:
-        """Open or create the cache. Raises InputError if the folder cannot be used.
-
-        on_fault: called each time the cache fails later.
-        """
+        """Open or create the cache. Raises InputError if the folder cannot be used."""
         self._on_fault = on_fault
         self._is_locked = False
         # answers are far shorter than 4 MiB, so each lives in the database; nothing is evicted
@@ -69,14 +64,14 @@ class ResponseCache:
             raise InputError(f"the response cache {folder} cannot be used ({error}): choose another folder") from error
 
     def get(self, key: str) -> Completion | None:
-        """Return the answer under `key`, marked as cached; None for none, or a row that this module did not write."""
+        """Return the answer under `key`; None for none, or a row that this module did not write."""
         stored = self._use(lambda: self._store.get(key), unkept=0)
         with suppress(ValidationError, TypeError):
-            return replace(_ANSWER.validate_json(stored, strict=True, extra="forbid"), cached=True)
+            return _ANSWER.validate_json(stored, strict=True, extra="forbid")
         return None
 
     def put(self, key: str, completion: Completion) -> None:
-        answer = _ANSWER.dump_json(completion, exclude={"cached", "refusal"}).decode()
+        answer = _ANSWER.dump_json(completion, exclude={"refusal"}).decode()
         self._use(lambda: self._store.set(key, answer), unkept=1)
 
     def _use(self, work: Callable[[], Any], *, unkept: int) -> Any:

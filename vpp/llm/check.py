@@ -5,23 +5,23 @@ Nothing of a user's table is sent: the prompts are the shipped templates over a 
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from vpp.answers import printable, quotation, shortened
 from vpp.data.build import ColumnChoice, build_dataset
 from vpp.data.split import SplitPlan
 from vpp.data.table import Table
 from vpp.errors import EndpointError, EndpointRefused
+from vpp.events import Counters
 from vpp.llm import protocol
-from vpp.llm.answers import quoted, shortened
 from vpp.llm.endpoint import PROMPT_CUT, Endpoint
 from vpp.llm.learner import LearnerOptions, LlmLearner
-from vpp.llm.limits import DEFAULT_CONCURRENCY, Counters
 from vpp.llm.optimizer import LlmOptimizer
 from vpp.llm.prompts import LearnerPrompts, ModelLimits, OptimizerPrompts, ProgramPrompts, question, seed_sentence
-from vpp.llm.protocol import FIX_THOUGHTS, KEY_REFUSED, NO_API, UNKNOWN_MODEL, Completion, printable
+from vpp.llm.protocol import FIX_THOUGHTS, KEY_REFUSED, NO_API, UNKNOWN_MODEL, Completion
 from vpp.llm.templates import AUTO, ROLES, chosen_templates, shipped
 from vpp.llm.translator import ProgramLearner
 from vpp.problem import Prediction, TextAnswer, Translation
@@ -44,39 +44,29 @@ class Finding:
     mark: Mark
     """works: as it should. note: a run works with a limitation. fails: no run works."""
     words: str
-    """One line."""
     value: Any = None
     """What a program needs of it: models by name, tokens, seconds an answer, calls a second, how to fix it."""
 
 
 Result = tuple[Mark, str, Any]
-"""Mark, words and value of a finding."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trial:
-    roles: tuple[Role, ...] = ("learner", "optimizer")
-    concurrency: int = DEFAULT_CONCURRENCY
-    learner_max_tokens: int = 512
-    optimizer_max_tokens: int = 1536
-
-
-async def check(endpoint: Endpoint, trial: Trial) -> AsyncIterator[Finding]:
+async def check(endpoint: Endpoint, max_tokens: Mapping[Role, int]) -> AsyncIterator[Finding]:
     """Yield the findings about one server. Ends after a finding that fails.
 
-    endpoint: attempts each call once, without a cache.
+    endpoint: attempts each call once, without a cache. max_tokens: of an answer of each role that the server has.
     """
     ends_at, one_s = time.monotonic() + CHECK_S, 0.0
-    async for finding in _served(endpoint, trial.learner_max_tokens):
+    async for finding in _served(endpoint, max(max_tokens.values())):
         yield finding
         one_s = finding.value if finding.name == "answers" and finding.mark == "works" else 0.0
     if not one_s:
         return
-    probes = _Probes(endpoint, trial, one_s)
+    probes = _Probes(endpoint, max_tokens, one_s)
     parts: list[tuple[str, Callable[[], Awaitable[Result]]]] = [("structured output", probes.structured)]
-    if "learner" in trial.roles:
+    if "learner" in max_tokens:
         parts += [("learner prompt", probes.learner_prompt), ("writes programs", probes.program)]
-    if "optimizer" in trial.roles:
+    if "optimizer" in max_tokens:
         parts.append(("optimizer prompt", probes.optimizer_prompt))
     for name, part in (*parts, ("throughput", probes.burst)):
         left_s = ends_at - time.monotonic()
@@ -135,7 +125,7 @@ async def _served(endpoint: Endpoint, max_tokens: int) -> AsyncIterator[Finding]
     if not completion.text.strip():
         yield Finding("answers", "fails", f"the answer is empty: {FIX_THOUGHTS}")
         return
-    words = f"{quoted(completion.text)} in {latency_s:.2f} s, alone"
+    words = f"{quotation(completion.text)} in {latency_s:.2f} s, alone"
     if completion.reasoning:
         words += "; it thinks before it answers, which --reasoning-effort none may switch off"
     if not completion.prompt_tokens:
@@ -156,15 +146,15 @@ async def _ask(endpoint: Endpoint, text: str, **options: Any) -> Completion:
 class _Probes:
     """Parts of a check that a run can do without, asked as a run asks, about a made-up table."""
 
-    def __init__(self, endpoint: Endpoint, trial: Trial, one_s: float) -> None:
+    def __init__(self, endpoint: Endpoint, max_tokens: Mapping[Role, int], one_s: float) -> None:
         """one_s: seconds of an answer alone."""
-        self._endpoint, self._trial, self._one_s = endpoint, trial, one_s
+        self._endpoint, self._max_tokens, self._one_s = endpoint, max_tokens, one_s
         split, columns = SplitPlan(seed=0, train_size=6, test_size=2), ColumnChoice(task="classification")
         table = Table.read(TOY.read_bytes(), name="made up")
         self._dataset = build_dataset(table, target="animal", columns=columns, split=split)
         name = chosen_templates(AUTO, is_demo=endpoint.model == "demo", preset="recommended")
         by_row, *self._writing = (shipped(role, name) for role in ROLES)
-        self._options = LearnerOptions(seed=0, max_tokens=trial.learner_max_tokens)
+        self._options = LearnerOptions(seed=0, max_tokens=max_tokens.get("learner", 0))
         prompts = LearnerPrompts(dataset=self._dataset, template=by_row)
         self._learner = LlmLearner(endpoint, prompts, self._options, counters=Counters())
 
@@ -177,16 +167,15 @@ class _Probes:
         if outcome == "honoured":
             return "works", f"{protocol.FIELD} is honoured: --structured auto uses it", protocol.SCHEMA
         reaction = "ignored in silence: asked for one of two words, it said" if outcome == "ignored" else "refused:"
-        return "note", f"answers are free text: {protocol.FIELD} is {reaction} {quoted(said)}", None
+        return "note", f"answers are free text: {protocol.FIELD} is {reaction} {quotation(said)}", None
 
     async def learner_prompt(self) -> Result:
-        """Ask the learner to apply the rule to one row."""
         row = self._dataset.train[0]
         (prediction,) = await self._learner.predict(RULE, [row])
         if prediction.value is None:
             return _unread(prediction.reason, prediction.raw)
         verdict = "as the rule says" if prediction.value == row.target else "against the rule"
-        said = quoted(prediction.explanation or str(prediction.value))
+        said = quotation(prediction.explanation or str(prediction.value))
         return "works", f"read: {prediction.value}, {verdict}; it said {said}", None
 
     async def optimizer_prompt(self) -> Result:
@@ -194,16 +183,15 @@ class _Probes:
         text, rows = seed_sentence(self._dataset), self._dataset.train
         refining, drawing = self._writing
         prompts = OptimizerPrompts(dataset=self._dataset, refining=refining, drawing=drawing, seed_text=text)
-        limits = ModelLimits(max_tokens=self._trial.optimizer_max_tokens)
+        limits = ModelLimits(max_tokens=self._max_tokens["optimizer"])
         optimizer = LlmOptimizer(self._endpoint, prompts, limits, counters=Counters())
         answers = [Prediction(row=row.id, value="dax") for row in rows]
         proposal = await optimizer.propose(f"{text} {WRONG_RULE}", rows, answers, temperature=0.7, seed=0)
         if proposal.text is None:
             return _unread(proposal.reason, proposal.raw)
-        return "works", f"read: {quoted(proposal.text.removeprefix(text).strip())}", None
+        return "works", f"read: {quotation(proposal.text.removeprefix(text).strip())}", None
 
     async def program(self) -> Result:
-        """Ask the learner for the rule as a program, and run it on every row."""
         rows, written = self._dataset.labelled, list[Translation | TextAnswer]()
         prompts = ProgramPrompts(dataset=self._dataset, columns=Columns(self._dataset))
         async with Sandbox() as sandbox:
@@ -218,7 +206,7 @@ class _Probes:
 
     async def burst(self) -> Result:
         """Send many short calls at a time, and cancel those that are late."""
-        started, calls = time.perf_counter(), min(self._trial.concurrency, 64)
+        started, calls = time.perf_counter(), min(self._endpoint.concurrency, 64)
         texts = [f"Answer with the number {number}." for number in range(calls)]
         tasks = [asyncio.create_task(_ask(self._endpoint, text, max_tokens=16)) for text in texts]
         try:
@@ -234,7 +222,7 @@ class _Probes:
 def _unread(reason: str | None, raw: str | None) -> Result:
     is_cut = "cut off at its limit" in (reason or "")
     fix = FIX_THOUGHTS if is_cut else "take another of the gallery's prompts, or a model that follows instructions"
-    words = f"answered three times, and could not be read ({printable(reason or '')}); it said {quoted(raw or '')}"
+    words = f"answered three times, and could not be read ({printable(reason or '')}); it said {quotation(raw or '')}"
     return "note", words, fix
 
 

@@ -9,7 +9,7 @@ import json
 import zlib
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
@@ -31,11 +31,8 @@ TELEMETRY = "x-stainless-"
 """Prefix of headers that describe this machine and the SDK."""
 
 
-class Reply(NamedTuple):
-    status: int
-    headers: Mapping[str, str]
-    """Names in any case."""
-    body: bytes
+Reply = tuple[int, Mapping[str, str], bytes]
+"""Status, headers with names in any case, and body."""
 
 
 class Client:
@@ -86,7 +83,7 @@ class Client:
         if len(whole) > BODY_LIMIT:
             words = f"the reply is longer than {BODY_LIMIT // 1024:,} KiB"
             raise Failure("reply too long", words, "check that the address is a model's (/v1)")
-        return Reply(response.status, response.headers, bytes(whole))
+        return response.status, response.headers, bytes(whole)
 
     async def aclose(self) -> None:
         await self._session.close()

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from vpp.errors import EndpointError, EndpointRefused, EndpointUnreachable, PromptRefused
+from vpp.events import Counters
 from vpp.llm import protocol
 from vpp.llm.cache import ResponseCache, cache_key
 from vpp.llm.gate import NO_KEY, Gate, Headers, body_of, checked_address, sendable
-from vpp.llm.limits import DEFAULT_CONCURRENCY, FREE, Budget, Counters, Price, Throttle
+from vpp.llm.limits import DEFAULT_CONCURRENCY, FREE, Budget, Price, Throttle, affordable
 from vpp.llm.prompts import prompt_tokens, tokens_at_most
 from vpp.llm.protocol import Completion, Failure, Refused, Structure
 from vpp.llm.templates import Messages
@@ -50,17 +51,6 @@ class Server:
 MAX_ATTEMPTS = 6
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    concurrency: int = DEFAULT_CONCURRENCY
-    """Calls in flight at most; fewer while the server does not keep up, or if this process may open too few files."""
-    timeout_s: float = 120
-    """Seconds for one attempt, body included."""
-    max_attempts: int = MAX_ATTEMPTS
-    backoff_s: float = 0.5
-    """Upper bound of the first wait between attempts; doubled with each attempt, up to 30 s."""
-
-
 PROMPT_CUT = "prompt cut by the server"
 """Kind of fault: the server counts fewer tokens than the prompt has at least."""
 FEW_PIECES = 400
@@ -77,7 +67,13 @@ class Endpoint:
     """Answers chat messages. Belongs to the event loop of its first call; close it with `aclose`."""
 
     server: Server
-    limits: Limits = Limits()
+    concurrency: int = DEFAULT_CONCURRENCY
+    """Calls in flight at most; fewer while the server does not keep up, or if this process may open too few files."""
+    timeout_s: float = 120
+    """Seconds for one attempt, body included."""
+    max_attempts: int = MAX_ATTEMPTS
+    backoff_s: float = 0.5
+    """Upper bound of the first wait between attempts; doubled with each attempt, up to 30 s."""
     cache: ResponseCache | None = None
     """Closed by the caller."""
     counters: Counters = field(default_factory=Counters)
@@ -90,13 +86,13 @@ class Endpoint:
         self._budget = self.budget or Budget(self.counters)
         self.model = self.server.model
         self._more = body_of(self.server.body)
-        self._throttle = Throttle(self.limits.concurrency)
-        self.counters.throttles.add(self._throttle)
+        self._throttle = Throttle(affordable(self.concurrency))
+        self.counters.servers.add(self._throttle)
         self._client: Client | None = None
         self._successes = 0
 
     async def aclose(self) -> None:
-        self.counters.throttles.discard(self._throttle)
+        self.counters.servers.discard(self._throttle)
         client, self._client = self._client, None
         if client:
             await client.aclose()
@@ -127,21 +123,18 @@ class Endpoint:
         if top_logprobs:
             options |= {"logprobs": True, "top_logprobs": top_logprobs}
         key = self._key(messages, options) if self.cache else ""
-        completion = self.cache.get(key) if self.cache else None
+        stored = self.cache.get(key) if self.cache else None
         try:
-            completion = completion or await self._retried(messages, options)
+            completion = stored or await self._retried(messages, options)
         except EndpointError:
             self.counters.add(failed=1)
             raise
         # the server may answer better another time
         is_whole = completion.text and not is_cut(messages, completion)
-        if self.cache and is_whole and not completion.cached and (completion.first_tokens or not top_logprobs):
+        if self.cache and is_whole and not stored and (completion.first_tokens or not top_logprobs):
             self.cache.put(key, completion)
-        self.counters.add(
-            cached=int(completion.cached),
-            prompt_tokens=completion.prompt_tokens,
-            completion_tokens=completion.completion_tokens,
-        )
+        tokens = {"prompt_tokens": completion.prompt_tokens, "completion_tokens": completion.completion_tokens}
+        self.counters.add(cached=stored is not None, **tokens)
         return completion
 
     def _key(self, messages: Messages, options: dict[str, Any]) -> str:
@@ -177,12 +170,12 @@ class Endpoint:
                 self.counters.fault(failure.kind)
                 others_succeed, successes = self._successes > successes, self._successes
                 tries += 1
-                strikes = 0 if failure.overloaded and others_succeed else strikes + 1
-                if failure.refuses or strikes >= self.limits.max_attempts:
+                strikes = 0 if failure.kind in protocol.OVERLOADED and others_succeed else strikes + 1
+                if failure.refuses or strikes >= self.max_attempts:
                     raise self._error(failure, tries, others_succeed=others_succeed) from None
                 self.counters.add(retried=1)
                 # exponential back-off with full jitter, after the wait that the server asked for
-                ceiling = min(self.limits.backoff_s * 2 ** min(tries - 1, 16), 30.0)
+                ceiling = min(self.backoff_s * 2 ** min(tries - 1, 16), 30.0)
                 await asyncio.sleep(failure.wait_s + random.uniform(0, ceiling))
 
     def _error(self, failure: Failure, tries: int = 1, *, others_succeed: bool = False) -> EndpointError:
@@ -206,20 +199,21 @@ class Endpoint:
             await self._budget.turn()
             fields = protocol.accepted_fields(options, self.refused)
             body = {**self._more, "model": self.model, "messages": messages, "stream": False, **fields}
-            call, completion = self._throttle.begin(), None
+            began, completion = time.monotonic(), None
+            self._throttle.began.append(began)
             try:
                 completion = protocol.read_completion(await self._reply("chat/completions", body))
-                self._throttle.answered(call)
+                self._throttle.answered(began)
                 self._successes += 1
                 return completion
             except Failure as failure:
                 completion = failure.completion
-                if failure.overloaded or failure.kind == protocol.LATE:
-                    self._throttle.refused(call, hold_s=failure.wait_s)
+                if failure.kind in (*protocol.OVERLOADED, protocol.LATE):
+                    self._throttle.refused(began, hold_s=failure.wait_s)
                 self._leave_out(failure.fields, body)
                 raise
             finally:
-                self._throttle.open.discard(call)
+                self._throttle.began.remove(began)
                 if completion:
                     self._check(body, completion)
                     self._pay(body, completion)
@@ -227,8 +221,8 @@ class Endpoint:
 
     def _leave_out(self, fields: Mapping[str, float | None], body: dict[str, Any]) -> None:
         """Send these fields no more, or with the values given for those of the body, and count that."""
-        protocol.note_refused(self.refused, fields, body)
         for name, value in fields.items():
+            protocol.note_refused(self.refused, name, body[name], value)
             bound = "" if value is None else f" {'above' if value < body[name] else 'below'} {value:g}"
             self.counters.refuse(f"{name}{bound} ({self.model[:60]})")
 
@@ -255,17 +249,17 @@ class Endpoint:
             key, headers = self.server.api_key or NO_KEY, self.server.headers
             self._client = Client(self.server.base_url, key, headers, connections=self._throttle.ceiling)
         try:
-            async with asyncio.timeout(self.limits.timeout_s):
-                reply = await self._client.send(path, body)
+            async with asyncio.timeout(self.timeout_s):
+                status, received, raw = await self._client.send(path, body)
         except (ClientError, OSError) as error:
             if type(error) is TimeoutError:  # of `asyncio.timeout`; those of aiohttp and the system say more
-                words = f"no complete answer within {self.limits.timeout_s:g} s"
+                words = f"no complete answer within {self.timeout_s:g} s"
                 raise Failure(protocol.LATE, words, "give it more time, or ask it for less at once") from None
             address, proxy = self.server.base_url, self._client.proxy
             raise protocol.connection_failure(error, base_url=address, proxy=proxy) from None
         own = {name: value for name, value in (body or {}).items() if name not in self._more}  # the rest is a person's
         secrets = (self.server.api_key, *(value for _, value in self.server.headers))
-        return protocol.read_reply(reply.status, reply.headers, protocol.without(reply.body, secrets), own)
+        return protocol.read_reply(status, received, protocol.without(raw, secrets), own)
 
 
 def is_cut(messages: Messages, completion: Completion) -> bool:

@@ -1,6 +1,7 @@
 """The learner, a model that applies a hypothesis to rows; and how a role asks: calls counted, shared, and repeated."""
 
 import asyncio
+import math
 import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Hashable, Iterable, Mapping, Sequence
@@ -8,14 +9,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
+from vpp.answers import Parsed, parse_label, parse_number, quotation
 from vpp.data.dataset import Row
-from vpp.errors import EndpointRefused, EndpointUnreachable, PromptRefused
-from vpp.events import hypothesis_id
-from vpp.llm import answers
-from vpp.llm.limits import Counters
-from vpp.llm.prompts import LearnerPrompts, question
+from vpp.errors import EndpointRefused, PromptRefused
+from vpp.events import Counters, hypothesis_id
+from vpp.llm.prompts import LETTERS, LearnerPrompts, question
 from vpp.llm.protocol import FIX_MODEL, FIX_THOUGHTS, OF_PROMPT, PROMPT_BLOCKED, Completion
 from vpp.llm.templates import Message, Messages
+from vpp.posterior.prediction import winner
 from vpp.problem import Prediction, Proposal
 from vpp.runtime import cancel
 
@@ -53,7 +54,6 @@ class RoleChat:
 
     endpoint: Chat
     counters: Counters
-    """Shared by the roles of a run."""
     role: Literal["learner", "optimizer"]
     has_read: bool = False
     _in_flight: int = 0
@@ -90,7 +90,7 @@ class RoleChat:
         if self.has_read:
             return
         if completion.text.strip():
-            words = f"the model's answers cannot be read ({reason}): it said {answers.quoted(completion.text)}"
+            words = f"the model's answers cannot be read ({reason}): it said {quotation(completion.text)}"
             self._count_in_vain(f"{words}: {FIX_UNREAD.format(self.role)}", LEAST_UNREAD[self.role])
             return
         why = " (all text came as reasoning: is its reasoning parser wrong?)" if completion.reasoning else ""
@@ -127,10 +127,7 @@ class RoleChat:
 
 
 def fault_words(completion: Completion) -> str:
-    """Say that there is no answer, or that it stopped at its token limit and how to give it room; empty if it is whole.
-
-    Say nothing of its text.
-    """
+    """Say that there is no answer, or that it stopped at its token limit; empty if it is whole."""
     if completion.refusal or not completion.cut_off:
         return completion.refusal
     if completion.reasoning and not completion.text.strip():
@@ -152,10 +149,8 @@ class Shared(Generic[K, V]):
         questions: with the call that asks each.
         """
         new = [key for key in questions if key not in self.answers]
-        for key in new:
-            if key not in self._tasks:
-                self._tasks[key] = asyncio.create_task(self._ask(key, questions[key]))
-        tasks = {key: self._tasks[key] for key in new}
+        tasks = {key: self._tasks.get(key) or asyncio.create_task(self._ask(key, questions[key])) for key in new}
+        self._tasks |= tasks
         self._callers.update(new)
         try:
             done, _ = await asyncio.wait(tasks.values(), return_when=asyncio.FIRST_EXCEPTION) if new else ((), ())
@@ -177,7 +172,6 @@ class Shared(Generic[K, V]):
 class LearnerOptions:
     seed: int
     max_tokens: int
-    """Tokens of an answer about one row."""
     temperature: float = 0.0
     samples: int = 1
     """Answers per row. From 2, a prediction holds each label's share of them."""
@@ -195,7 +189,6 @@ class LlmLearner:
     options: LearnerOptions
     counters: Counters
     on_answer: OnAnswer = lambda *_: None
-    """Called once for each new answer when it arrives."""
 
     def __post_init__(self) -> None:
         self._chat = RoleChat(self.endpoint, self.counters, "learner")
@@ -242,32 +235,22 @@ class LlmLearner:
         # so that runs of other seeds draw other answers
         tasks = [asyncio.ensure_future(self._ask(messages, row, seed * n + k)) for k in range(n)]
         try:
-            return answers.pooled(await asyncio.gather(*tasks))
+            return pooled(await asyncio.gather(*tasks))
         finally:
             await cancel(tasks)
 
     async def _ask_for_letter(self, messages: list[Message], row: Row, seed: int) -> tuple[Prediction, int]:
         labels = self.prompts.dataset.classes
-        options = {"max_tokens": 1, "top_logprobs": len(answers.LETTERS), "temperature": self.options.temperature}
-        try:
-            completion = await self._chat.complete(messages, seed=seed, **options)
-        except EndpointUnreachable as error:
-            raise EndpointUnreachable(f"{error}; if log-probabilities alone fail, use --likelihood 5") from None
+        options = {"max_tokens": 1, "top_logprobs": len(LETTERS), "temperature": self.options.temperature}
+        completion = await self._chat.complete(messages, seed=seed, **options)
         if not (completion.first_tokens or completion.refusal):
-            raise EndpointRefused(answers.NO_LOGPROBS)
-        shares = answers.letter_shares(completion.first_tokens, len(labels))
-        prediction = answers.graded(row.id, dict(zip(labels, shares, strict=True)))
-        self._chat.judge(completion, answers.NO_LETTER if prediction.value is None else None)
+            raise EndpointRefused(NO_LOGPROBS)
+        shares = letter_shares(completion.first_tokens, len(labels))
+        prediction = graded(row.id, dict(zip(labels, shares, strict=True)))
+        self._chat.judge(completion, NO_LETTER if prediction.value is None else None)
         if prediction.value is None:
-            prediction = replace(prediction, raw=completion.text, reason=completion.refusal or answers.NO_LETTER)
+            prediction = replace(prediction, raw=completion.text, reason=completion.refusal or NO_LETTER)
         return prediction, 1
-
-    def _parse(self, text: str) -> answers.Parsed[str] | answers.Parsed[float]:
-        dataset = self.prompts.dataset
-        if dataset.task == "classification":
-            return answers.parse_label(text, dataset.classes)
-        unit = self.prompts.units.get(dataset.target, "")
-        return answers.parse_number(text, unit=unit, expected=self._expected)
 
     def _read(self, row: Row, completion: Completion) -> Prediction:
         """Return the value that an answer gives, or an abstention that holds the whole answer and all its thoughts.
@@ -275,7 +258,10 @@ class LlmLearner:
         A last line that was cut off is left out: half a number is a wrong number.
         """
         text = completion.text.rpartition("\n")[0] if completion.cut_off else completion.text
-        read = self._parse(text)
+        classes, unit = self.prompts.dataset.classes, self.prompts.units.get(self.prompts.dataset.target, "")
+        read: Parsed[str] | Parsed[float] = (
+            parse_label(text, classes) if classes else parse_number(text, unit=unit, expected=self._expected)
+        )
         is_read, reason = read.value is not None, read.reason
         if not is_read and (words := fault_words(completion)):
             reason = f"{reason} ({words})" if text.strip() else words
@@ -287,6 +273,50 @@ class LlmLearner:
             reason=reason,
             thoughts=(completion.reasoning or "")[: THOUGHTS_LIMIT if is_read else None],
         )
+
+
+BLANKS = " \t\r\nĠ▁"
+"""Blanks around a token, and the marks that stand for a blank in vocabularies."""
+Tokens = Sequence[tuple[str, float]]
+NO_LOGPROBS = "the learner's server sends no log-probabilities: use --likelihood 5, or --likelihood labels"
+NO_LETTER = "no letter of a label is among the likeliest first tokens"
+
+
+def letter_shares(first_tokens: Tokens, n: int) -> tuple[float, ...]:
+    """(n,) probability of each of the first n letters; blanks around a token do not count.
+
+    The rest is on other tokens. However large, it is no abstention: the likelihood then has no jump.
+    """
+    shares = dict.fromkeys(LETTERS[:n], 0.0)
+    for token, log_probability in first_tokens:
+        if (letter := token.strip(BLANKS)) in shares:
+            shares[letter] += math.exp(log_probability)
+    return tuple(shares.values())
+
+
+def graded(row: int, shares: Mapping[str, float]) -> Prediction:
+    """Return the prediction whose value is the likeliest label, an abstention if no label has any probability.
+
+    shares: probability of each label; a server's rounding may bring it just above 1. Ties go to the first label in
+    sort order.
+    """
+    total = max(1.0, math.fsum(shares.values()))
+    likely = {label: share / total for label, share in shares.items() if share > 0}
+    value = winner(likely)
+    return Prediction(row=row, value=value, shares=likely or None)
+
+
+def pooled(drawn: Sequence[tuple[Prediction, int]]) -> tuple[Prediction, int]:
+    """Return one prediction from several answers to a row, with the calls of all of them.
+
+    Each label's share is its fraction of all answers, unreadable ones included. The explanation is that of the first
+    answer that gave the most frequent label.
+    """
+    every = [prediction for prediction, _ in drawn]
+    said = Counter(prediction.value for prediction in every if isinstance(prediction.value, str))
+    pool = graded(every[0].row, {label: count / len(every) for label, count in said.items()})
+    first = next(prediction for prediction in every if prediction.value == pool.value)
+    return replace(first, shares=pool.shares), sum(calls for _, calls in drawn)
 
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")

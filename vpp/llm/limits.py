@@ -1,4 +1,4 @@
-"""Limits on a run's calls, and their counts: calls in flight at a server, a cap on calls and money, prices.
+"""Limits on a run's calls: calls in flight at a server, a cap on calls and money, prices.
 
 The window of calls in flight starts at its ceiling. It follows TCP's law of additive increase and multiplicative
 decrease (Chiu and Jain, 1989; RFC 5681): a call that the server had no room for (429, 503, no answer in time) halves
@@ -10,13 +10,13 @@ import math
 import resource
 import time
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import Annotated, Any, NamedTuple
+from dataclasses import dataclass
+from typing import Annotated
 
 from annotated_types import Ge
 from anyio import CapacityLimiter
 
-from vpp.events import Amount, Usage
+from vpp.events import Amount, Counters, Traffic
 
 DEFAULT_CONCURRENCY = 1_024
 """Default ceiling of calls in flight: enough to send a step's calls, and usually all test rows, together."""
@@ -24,53 +24,33 @@ OTHER_FILES = 200
 """Files and sockets that a process has open besides its connections."""
 
 
-class Call(NamedTuple):
-    began: float
-    load: int
-    """Calls in flight when it began, itself included."""
-
-
-class Throttle:
+@dataclass(eq=False)
+class Throttle(Traffic):
     """Admits calls to one server, first come first served, while fewer than an adaptive limit are inside."""
 
-    def __init__(self, wanted: int) -> None:
-        """wanted: calls in flight at most; fewer if this process may not open as many files."""
-        self.ceiling = affordable(wanted)
-        """Most calls in flight while the server keeps up."""
+    def __post_init__(self) -> None:
         self.slots = CapacityLimiter(self.ceiling)
-        self.open: set[Call] = set()
-        self.held_until = 0.0
-        """Unix time until which the server wants no call; 0.0 if any time."""
-        self._limit = float(self.ceiling)
         self._cut_at = -math.inf
-
-    @property
-    def limit(self) -> int:
-        return int(self._limit)
+        self._resize(self.ceiling)
 
     def narrow(self, most: int) -> None:
         self.ceiling = min(self.ceiling, most)
-        self._resize(self._limit)
+        self._resize(self._exact)
 
     def _resize(self, limit: float) -> None:
-        self._limit = max(1.0, min(limit, self.ceiling))
-        self.slots.total_tokens = self.limit
+        self._exact = max(1.0, min(limit, self.ceiling))
+        self.limit = self.slots.total_tokens = int(self._exact)
 
-    def begin(self) -> Call:
-        call = Call(time.monotonic(), self.slots.borrowed_tokens)
-        self.open.add(call)
-        return call
-
-    def answered(self, call: Call) -> None:
+    def answered(self, began: float) -> None:
         """Record that a call got its answer, which ends a hold."""
-        if call.began > self._cut_at and 2 * call.load >= self._limit:
-            self._resize(self._limit + 1 / math.sqrt(self._limit))
+        if began > self._cut_at:
+            self._resize(self._exact + 1 / math.sqrt(self._exact))
         self.held_until = 0.0
 
-    def refused(self, call: Call, *, hold_s: float = 0.0) -> None:
+    def refused(self, began: float, *, hold_s: float = 0.0) -> None:
         """Record that the server had no room for a call. hold_s: seconds in which it wants no other; 0: any time."""
-        if call.began > self._cut_at:  # at most one halving a round trip
-            self._resize(self._limit / 2)
+        if began > self._cut_at:  # at most one halving a round trip
+            self._resize(self._exact / 2)
             self._cut_at = time.monotonic()
         if hold_s:
             self.held_until = max(self.held_until, time.time() + hold_s)
@@ -85,52 +65,6 @@ def affordable(window: int) -> int:
     with suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
     return max(1, min(window, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - OTHER_FILES))
-
-
-class Counters:
-    """A mutable `Usage`, shared by one run's endpoints and roles (one event loop, so no lock).
-
-    A call is counted when its answer arrives, so a call repeated after an outage counts once. A call that is given up
-    counts as failed.
-    """
-
-    def __init__(self) -> None:
-        self.usage = Usage()
-        self.throttles: set[Throttle] = set()
-
-    def restore(self, usage: Usage) -> None:
-        """Continue from `usage`, as a resumed run does; calls sent and money paid are never reduced."""
-        self.usage = replace(usage, sent=max(self.usage.sent, usage.sent), cost=max(self.usage.cost, usage.cost))
-
-    def add(self, **counts: float) -> None:
-        """Add to the named counts. Raises AttributeError for a name that `Usage` does not have."""
-        self._change(**{name: getattr(self.usage, name) + count for name, count in counts.items()})
-
-    def _change(self, **counts: Any) -> None:
-        self.usage = replace(self.usage, **counts)
-
-    def fault(self, kind: str) -> None:
-        """Count an attempt that failed, or whose answer has another form than asked for."""
-        faults = self.usage.faults
-        self._change(faults={**faults, kind: faults.get(kind, 0) + 1})
-
-    def cannot_keep(self, reason: str, unkept: int = 0) -> None:
-        """Count answers that the cache could not store, with the latest reason."""
-        self._change(unkept=self.usage.unkept + unkept, cache_fault=reason)
-
-    def refuse(self, field: str) -> None:
-        self._change(refused_fields=tuple(dict.fromkeys((*self.usage.refused_fields, field))))
-
-    def flight(self) -> tuple[int, float]:
-        """Return the number of calls in flight, and for how many seconds the oldest of them has been."""
-        began = [call.began for one in self.throttles for call in one.open]
-        return len(began), time.monotonic() - min(began) if began else 0.0
-
-    def snapshot(self) -> Usage:
-        """Return the counts so far, with the present limits of the servers."""
-        window = min((one.limit for one in self.throttles if one.limit < one.ceiling), default=0)
-        held_until = max((one.held_until for one in self.throttles), default=0.0)
-        return replace(self.usage, window=window, held_until=held_until)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from vpp.answers import Parsed, parse_rule, shortened
 from vpp.data.dataset import Dataset, Row
-from vpp.llm.answers import Parsed, parse_rule, shortened
+from vpp.events import Counters
 from vpp.llm.learner import Chat, RoleChat, fault_words
-from vpp.llm.limits import Counters
 from vpp.llm.prompts import ModelLimits, OptimizerPrompts, seed_sentence
 from vpp.llm.protocol import Completion
 from vpp.llm.templates import Message
@@ -44,8 +44,7 @@ class LlmOptimizer:
     ) -> Proposal:
         """Return a revised hypothesis. Raises EndpointError.
 
-        While a prompt does not fit the context, is refused or gets nothing (lmdeploy, if it is too long), the last half
-        of its rows is left out.
+        While a prompt does not fit the context, the last half of its rows is left out.
         """
 
         def about(count: int) -> list[Message]:
@@ -54,11 +53,8 @@ class LlmOptimizer:
         count = len(rows)
         while count > 1 and not self.limits.fit(about(count)):
             count //= 2
-        while True:
-            proposal = await self._ask(about(count), hypothesis, temperature=temperature, seed=seed)
-            if proposal.text or proposal.raw or proposal.thoughts or count == 1:
-                return replace(proposal, shown=count if count < len(rows) else None)
-            count //= 2
+        proposal = await self._ask(about(count), hypothesis, temperature=temperature, seed=seed)
+        return replace(proposal, shown=count if count < len(rows) else None)
 
     async def draw(self, *, temperature: float, seed: int) -> Proposal:
         """Return a hypothesis from the seed text and the columns alone. Raises EndpointError."""

@@ -10,22 +10,24 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from vpp.data.answers import escaped, one_line
+from vpp.answers import escaped, one_line
 from vpp.data.dataset import Dataset, Row, Value
 from vpp.data.numbers import is_number
-from vpp.errors import InputError
-from vpp.llm.answers import LETTERS
+from vpp.errors import InputError, counted
 from vpp.llm.protocol import Structure, structure_of
 from vpp.llm.templates import Message, Messages, Template, shipped
 from vpp.problem import Prediction
 from vpp.programs.columns import Argument, Columns
 
+LETTERS = "ABCDEFGHIJKLMNOPQRST"
+"""One token each, in the order of the labels; servers list at most 20 alternatives."""
 NO_RULE = "none yet"
 MISSING = "missing"
 NO_ANSWER = "no answer"
@@ -68,10 +70,7 @@ class Prompts:
     """Characters shown of a cell; 0 shows all."""
 
     def ask(self, template: Template, hypothesis: str, *, seed: int = 0, **slots: str) -> list[Message]:
-        """Return a conversation about a hypothesis. `seed` chooses the order of its worked examples.
-
-        Its question begins with what the columns mean, as all questions do.
-        """
+        """Return a conversation about a hypothesis. `seed` chooses the order of its worked examples."""
         rule = rule_of(self.dataset, hypothesis)
         words = template.fill(**{"hypothesis": hypothesis, "rule": rule, "outputs": self.outputs, **slots})
         return [*template.opening_for(0 if rule == NO_RULE else seed), question(_paragraphs(self.meanings, words))]
@@ -86,17 +85,12 @@ class Prompts:
 
     @cached_property
     def units(self) -> dict[str, str]:
-        """Units of numeric columns by name: a currency, %, cm."""
         units = {column.name: column.notation.unit for column in self.dataset.columns if column.notation}
         return {name: one_line(unit) for name, unit in units.items() if unit}
 
     @cached_property
     def meanings(self) -> str:
-        """What inputs, target and labels mean, a line each in a fence; empty if nothing is described.
-
-        `chol: serum cholesterol, mg/dl`, `num (the output): heart disease`, `num = yes: more than half of a vessel
-        closed`
-        """
+        """What inputs, target and labels mean, a line each in a fence; empty if nothing is described."""
         target, texts = one_line(self.dataset.target), self.dataset.descriptions
         names = {name: one_line(name) for name in self.dataset.inputs} | {self.dataset.target: f"{target} (the output)"}
         lines = [f"{names[name]}: {one_line(text)}" for name, text in texts.columns if name in names]
@@ -105,7 +99,6 @@ class Prompts:
 
     @cached_property
     def labels(self) -> str:
-        """The labels of a classification task in a list; empty for numbers."""
         labels = [f"- {one_line(label)}" for label in self.dataset.classes]
         return "\n".join(["Labels:", *labels]) if labels else ""
 
@@ -117,7 +110,6 @@ class Prompts:
 
     @property
     def outputs(self) -> str:
-        """The possible outputs in one line."""
         return f"one of: {', '.join(map(one_line, self.dataset.classes))}" if self.dataset.classes else self.output
 
 
@@ -163,7 +155,6 @@ class LearnerPrompts(Prompts):
 
     @property
     def is_lettered(self) -> bool:
-        """True if the answer is the letter of a label."""
         return self.template.style == "letter"
 
 
@@ -274,8 +265,7 @@ def cut(cell: str, limit: int) -> str:
     """Return a cell, or its first `limit` characters and how many more it has; 0 cuts nothing."""
     if not limit or len(cell) <= limit:
         return cell
-    more = len(cell) - limit
-    return f"{cell[:limit]}… ({more:,} more character{'s' if more > 1 else ''})"
+    return f"{cell[:limit]}… ({counted(len(cell) - limit, 'more character')})"
 
 
 def cut_cells(dataset: Dataset, limit: int) -> dict[str, int]:
@@ -317,7 +307,7 @@ def render_mistakes(rows: Iterable[Row], predictions: Sequence[Prediction]) -> s
         ]
         if wrong and branch >= 0 and len(branches) > 1:
             words = cut(one_line(answered[0][1].explanation), 200)
-            lines.append(f"{words} is wrong on {len(wrong)} of {len(answered)} row{'s' if len(answered) > 1 else ''}:")
+            lines.append(f"{words} is wrong on {len(wrong)} of {counted(len(answered), 'row')}:")
         lines += wrong
     return "\n".join(lines) or "none"
 
@@ -415,10 +405,9 @@ def _argument(argument: Argument, unit: str | None) -> str:
 
 # --- the context ----------------------------------------------------------------------------------------------------
 
-LEAST_IN_BATCH = 1_500
-"""Characters of a cell below which cells are not cut for the optimizer's sake: it then leaves out rows of a batch."""
 CELL_LIMITS = (10_000, 7_000, 5_000, 3_500, 2_500, 1_800, 1_300, 900, 700, 500)
-"""Characters shown of a cell that are tried. The last ones are always shown, unless the user asks for fewer."""
+"""Characters shown of a cell that are tried. The last ones are always shown, unless the user asks for fewer.
+A batch that does not fit cuts no cell: the optimizer leaves out rows."""
 _HYPOTHESIS = " answer" * 170
 """Stands for a long hypothesis."""
 _LETTERS = re.compile(r"[A-Za-z\s]")
@@ -453,57 +442,34 @@ class ModelLimits:
         return not self.context_length or prompt_tokens(messages) + self.max_tokens <= self.context_length
 
 
-def misfits(
-    learner: LearnerPrompts,
-    optimizer: OptimizerPrompts,
-    limits: Sequence[ModelLimits],
-    hypothesis: str,
-    batches: Sequence[Sequence[Row]] = (),
-) -> Iterator[str]:
-    """Yield which question about the longest row, that row alone or the longest batch does not fit, and the remedy."""
-    rows = (*learner.dataset.labelled, *learner.dataset.unlabelled)
-    size = {row.id: len(render_input(learner.display(row)).encode("utf-8", "replace")) for row in rows}
-    row, alone = (max(some, key=lambda row: size[row.id]) for some in (rows, learner.dataset.train))
-    questions = [(f"the learner's prompt about row {row.id + 1}", learner.messages(hypothesis, row), limits[0])]
-    longest = [(f"row {alone.id + 1} alone", [alone])]
-    if batches:
-        longest.append(("a batch", [*max(batches, key=lambda rows: sum(size[row.id] for row in rows))]))
-    for name, batch in longest:
-        about = optimizer.about_batch(hypothesis, batch, [Prediction(row=row.id, value=None) for row in batch])
-        questions.append((f"the optimizer's prompt about {name}", about, limits[1]))
-    for what, messages, limit in questions:
+def check_fit(
+    learner: LearnerPrompts, optimizer: OptimizerPrompts, limits: Sequence[ModelLimits], rule: str = ""
+) -> None:
+    """Raise InputError if the longest row leaves no room for an answer. rule: follows the seed text."""
+    every, hypothesis = (*learner.dataset.labelled, *learner.dataset.unlabelled), optimizer.seed_text + rule
+    row, alone = (
+        max(rows, key=lambda row: len(render_input(learner.display(row)).encode("utf-8", "replace")))
+        for rows in (every, learner.dataset.train)
+    )
+    about = optimizer.about_batch(hypothesis, [alone], [Prediction(row=alone.id, value=None)])
+    for what, messages, limit in (
+        (f"the learner's prompt about row {row.id + 1}", learner.messages(hypothesis, row), limits[0]),
+        (f"the optimizer's prompt about row {alone.id + 1} alone", about, limits[1]),
+    ):
         if not limit.fit(messages):
-            yield (
+            raise InputError(
                 f"{what} takes up to {prompt_tokens(messages):,} tokens and its answer up to {limit.max_tokens:,}, "
                 f"and the model's context is {limit.context_length:,}: leave out long columns, cut long texts, or "
                 "serve the model with a longer context (--limit context=N says it where the server does not)"
             )
 
 
-def check_fit(learner: LearnerPrompts, optimizer: OptimizerPrompts, limits: Sequence[ModelLimits]) -> None:
-    """Raise InputError if the longest row leaves no room for an answer even about the seed text alone."""
-    for words in misfits(learner, optimizer, limits, optimizer.seed_text):
-        raise InputError(words)
-
-
-def fitting_cell_limit(
-    learner: LearnerPrompts,
-    optimizer: OptimizerPrompts,
-    batches: Sequence[Sequence[Row]],
-    limits: Sequence[ModelLimits],
-) -> int:
-    """Return the characters of a cell with which the longest row and the longest batch fit; 0 if whole cells do.
-
-    A batch alone cuts no cell below LEAST_IN_BATCH, as the learner has to answer from what is left.
-    """
-    if not batches or not any(each.context_length for each in limits):
-        return 0
-    rows = (*learner.dataset.labelled, *learner.dataset.unlabelled)
+def fitting_cell_limit(learner: LearnerPrompts, optimizer: OptimizerPrompts, limits: Sequence[ModelLimits]) -> int:
+    """Return the characters of a cell with which the longest row fits; 0 if whole cells do."""
+    rows, limit = (*learner.dataset.labelled, *learner.dataset.unlabelled), 0
     longest = max((len(cell or "") for row in rows for _, cell in row.inputs), default=0)
-    limit = 0
     for limit in (0, *(limit for limit in CELL_LIMITS if limit < longest)):
-        both = replace(learner, cell_limit=limit), replace(optimizer, cell_limit=limit)
-        cut_for = batches if (limit or longest) > LEAST_IN_BATCH else ()
-        if not any(misfits(*both, limits, optimizer.seed_text + _HYPOTHESIS, cut_for)):
+        with suppress(InputError):
+            check_fit(replace(learner, cell_limit=limit), replace(optimizer, cell_limit=limit), limits, _HYPOTHESIS)
             break
     return limit

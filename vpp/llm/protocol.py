@@ -16,7 +16,7 @@ from pydantic import AliasPath, BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import from_json
 from pydantic_core.core_schema import ValidationInfo
 
-from vpp.data.answers import cut_thinking
+from vpp.answers import WORDS_LIMIT, cut_thinking, printable
 
 NO_API = "no OpenAI-compatible API at this address"
 FIX_ADDRESS = "give the address of a model server, which often ends in /v1"
@@ -27,43 +27,37 @@ FIX_THOUGHTS = (
     "allow more tokens (--limit learner=N, --limit optimizer=N) or switch the model's thinking off "
     "(--reasoning-effort none); on the page, under Server settings"
 )
-FIX_LONG = "show it less at once, or serve the model with a longer context"
+FIX_LONG = "serve the model with a longer context, or give its context by --limit context=N, so that it is shown less"
 FIX_BLOCKED = "check address and key; if others are answered, a firewall forbids a word of this prompt"
 FIX_KEY = "give a key this server knows, by OPENAI_API_KEY or in the key field of the page"
 FIX_BUSY = "it is overloaded or failing: go on when it has recovered"
 LATE, STOPPED = "no answer in time", "stopped early"
+OVERLOADED = ("HTTP 429", "HTTP 503")
 TEXT_LIMIT, REASONING_LIMIT = 200_000, 20_000
 """Characters kept of an answer, and of a model's reasoning."""
-REASON_LIMIT, WORDS_LIMIT, ID_LIMIT = 200, 4_000, 200
-"""Characters shown of a server's message, read of it, and kept of a model's name."""
+REASON_LIMIT, ID_LIMIT = 200, 200
+"""Characters shown of a server's message, and kept of a model's name."""
 RETRY_AFTER_LIMIT_S = 120.0
 COUNT_LIMIT = 10**9
 """Largest plausible count of tokens."""
 Tokens = Annotated[int, Field(ge=0, le=COUNT_LIMIT)]
 """A count of tokens; 0 if the server does not say."""
-Refused = dict[str, dict[float, float] | None]
-"""Fields of a request that a server refuses: values that it takes instead, by refused value; None if it takes none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
     text: str
     """Empty if the model gave none, or was cut off in its thoughts."""
-    finish_reason: str | None = None
-    """`length` if the answer was cut off at its limit, else the server's word for its end."""
+    cut_off: bool = False
+    """Whether it ends at its limit of tokens."""
     prompt_tokens: Tokens = 0
     completion_tokens: Tokens = 0
-    cached: bool = False
     refusal: str = ""
     """Words of a server that refused this prompt, so that there is no answer."""
     reasoning: str | None = None
     """The model's reasoning, at most 20,000 characters; None if there is none."""
     first_tokens: tuple[tuple[str, float], ...] = ()
     """Alternatives of the first token with their natural log-probabilities; empty if not asked for."""
-
-    @property
-    def cut_off(self) -> bool:
-        return self.finish_reason == "length"
 
 
 @dataclass(eq=False, slots=True)
@@ -78,9 +72,7 @@ class Failure(Exception):
     """What the server would refuse again: this prompt, or every one; empty if another attempt may succeed."""
     wait_s: float = 0.0
     """Seconds to wait, as the server asks (Retry-After)."""
-    overloaded: bool = False
     completion: Completion | None = None
-    """What there is of an answer: it is paid like others."""
     fields: dict[str, float | None] = field(default_factory=dict)
     """Optional fields that the server refuses, with a value that it may accept; None: it may accept others alone."""
 
@@ -133,8 +125,6 @@ def _at(*path: str | int) -> Any:
 
 
 class _Reply(_Object):
-    """The first choice of a reply, and its counts."""
-
     choices: list[dict[str, Any]] = []
     content: Annotated[str | list[_Part], Field(validation_alias=_at("message", "content"))] = ""
     reasoning: Annotated[str, Field(validation_alias=_at("message", "reasoning"))] = ""
@@ -158,21 +148,22 @@ def read_completion(reply: Any) -> Completion:
     alternatives = read.first_token.top_logprobs or [read.first_token]
     completion = Completion(
         text=text.lstrip("\n") if text != content else content,
-        finish_reason="length" if finish in CUT else read.finish_reason[:ID_LIMIT] or None,
+        cut_off=finish in CUT,
         prompt_tokens=read.prompt_tokens,
         completion_tokens=read.completion_tokens,
         reasoning=(thoughts or content.removesuffix(text))[:REASONING_LIMIT] or None,
         first_tokens=tuple((each.text, each.logprob) for each in alternatives if each.text and each.logprob > -inf),
     )
+    ending = f"finish reason {read.finish_reason[:ID_LIMIT]}"
     if finish in FILTERED or read.refusal:
-        said = printable(read.refusal) or f"finish reason {completion.finish_reason}"
+        said = printable(read.refusal) or ending
         words = f"{PROMPT_FILTERED} (content filter: {said})"
         raise Failure(OF_PROMPT[PROMPT_FILTERED], words, FIX_FILTER, "prompt", completion=completion)
     if finish in TOOLS or read.tool_calls:
         words = "the model called a tool instead of answering"
         raise Failure("tool called", words, FIX_MODEL, "prompt", completion=completion)
     if finish not in REGULAR | CUT:
-        words = f"the answer stopped early (finish reason {completion.finish_reason})"
+        words = f"the answer stopped early ({ending})"
         raise Failure(STOPPED, words, FIX_MODEL, completion=completion)
     return completion
 
@@ -272,11 +263,6 @@ def short_reason(words: str) -> str:
     return line if len(line) <= REASON_LIMIT else line[:REASON_LIMIT].rstrip() + "…"
 
 
-def printable(words: str) -> str:
-    """Return the text as one line of printable characters, which no terminal takes for a command."""
-    return " ".join("".join(letter if letter.isprintable() else " " for letter in words[:WORDS_LIMIT]).split())
-
-
 # --- failures -------------------------------------------------------------------------------------------------------
 
 
@@ -284,11 +270,9 @@ class Complaint(NamedTuple):
     """A server's error, whatever its shape."""
 
     words: str
-    """Its message in one line, not yet cut."""
     codes: str = ""
     """Its codes, types and statuses in lower case."""
     param: str = ""
-    """The field of the request that it names."""
     is_of_protocol: bool = False
     """True if it has the form that servers of the protocol use."""
 
@@ -397,7 +381,7 @@ def failure_of(status: int, complaint: Complaint, headers: Mapping[str, str]) ->
     if what == TRY_AGAIN:
         seconds = re.fullmatch(r"\d+(\.\d+)?", headers.get("retry-after", "").strip())  # it may also be a date
         wait_s = min(float(seconds[0]), RETRY_AFTER_LIMIT_S) if seconds else 0.0
-        return Failure(kind, reason, fix, wait_s=wait_s, overloaded=status in (429, 503))
+        return Failure(kind, reason, fix, wait_s=wait_s)
     fix = fix.format(short_reason(_without_password(headers.get("location", "").partition("?")[0])))
     words = f"{what}: found {reason}" if what == NO_API else f"{what} ({reason})"
     return Failure(OF_PROMPT.get(what, kind), words, fix, "prompt" if what in OF_PROMPT else "server")
@@ -451,7 +435,6 @@ def request_options(structured: Structure | None) -> dict[str, Any]:
 
 
 def is_kept(structured: Structure, text: str) -> bool:
-    """Return whether an answer has the requested structure."""
     try:
         structured.model_validate_json(text)
     except ValidationError:
@@ -481,6 +464,11 @@ _OF_SIZE = re.compile(
 _NUMBER = re.compile(r"(?<!\w)(?<!\d\.)\d{1,9}(?:\.\d{1,9})?(?!\.?\w)")
 
 
+Refused = dict[str, tuple[float, float] | None]
+"""Fields of a request of which a server refuses values, with the bounds of the others; None if it takes none."""
+ANY = (-inf, inf)
+
+
 def nearest_value(value: float, words: str, most: float) -> float | None:
     """Return the number in a refusal that is nearest to the refused value, or else a value just inside its bound.
 
@@ -489,8 +477,10 @@ def nearest_value(value: float, words: str, most: float) -> float | None:
     numbers = set(map(float, _NUMBER.findall(words)))
     if value == 0:
         return STEP if numbers or "positive" in words else None
-    others = [each for each in numbers - {0.0, value} if each <= most]
-    return min(others, key=lambda each: abs(each - value)) if others else value - STEP if value in numbers else None
+    if others := [each for each in numbers - {0.0, value} if each <= most]:
+        return min(others, key=lambda each: abs(each - value))
+    is_bound = value in numbers and value == int(value)  # any other number is only repeated
+    return value - STEP if is_bound else None
 
 
 def refused_fields(complaint: Complaint, sent: Mapping[str, Any]) -> dict[str, float | None]:
@@ -508,21 +498,15 @@ def refused_fields(complaint: Complaint, sent: Mapping[str, Any]) -> dict[str, f
     return {name: nearest_value(sent[name], complaint.words, MOVED[name]) if name in MOVED else None for name in named}
 
 
-MOST_MOVES = 24
-"""Values of a field that a server may refuse, before it gets none: temperatures are many."""
-
-
-def note_refused(refused: Refused, fields: Mapping[str, float | None], sent: Mapping[str, Any]) -> None:
-    """Add to the refused fields those of one more request."""
-    for name, value in fields.items():
-        values, was = refused.setdefault(name, {}), sent[name]
-        moved = end = None if values is None or value is None else type(was)(value)
-        while values and end in values:
-            end = values[end]
-        if values is None or moved is None or end == was or len(values) == MOST_MOVES:  # it moved in vain
-            refused[name] = None
-        else:
-            values[was] = moved
+def note_refused(refused: Refused, name: str, sent: float, moved: float | None) -> None:
+    """Narrow a field's bounds so that the value moves; leave the field out if that is in vain."""
+    bounds = refused.get(name, ANY)
+    if bounds is None or moved is None:
+        refused[name] = None
+    elif bounds[0] <= sent <= bounds[1]:  # else another request has moved it already
+        value = type(sent)(moved)
+        low, high = (bounds[0], value) if value < sent else (value, bounds[1])
+        refused[name] = (low, high) if value != sent and low <= high else None
 
 
 def accepted_fields(options: Mapping[str, Any], refused: Refused) -> dict[str, Any]:
@@ -530,9 +514,7 @@ def accepted_fields(options: Mapping[str, Any], refused: Refused) -> dict[str, A
     fields = {}
     for option, value in options.items():
         names = MOST_TOKENS if option == "max_tokens" else (option,)
-        if name := next((name for name in names if refused.get(name, {}) is not None), ""):
-            values = refused.get(name) or {}
-            while values and value in values:
-                value = values[value]
-            fields[name] = value
+        if name := next((name for name in names if refused.get(name, ANY)), ""):
+            bounds = refused.get(name)
+            fields[name] = max(bounds[0], min(value, bounds[1])) if bounds else value
     return fields

@@ -12,7 +12,7 @@ The command line imports this module to parse its options, so it imports nothing
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Literal, get_args
@@ -115,21 +115,16 @@ def _style_of(text: str, role: str) -> Style:
     """Return the style of answer that the template asks for. Raises InputError."""
     slots = _slots(text)
     groups = [group.split("|") for group in (*SLOTS[role].replace("?", "|?").split(), "|".join(FORM_SLOTS))]
-    unknown = sorted(set(slots).difference(*groups), key=slots.index)
-    missing = [group[0] for group in groups if "?" not in group and not {*group} & {*slots}]
-    faults = [f"lacks {_listed(missing)}"] if missing else []
-    faults += [f"has the unknown slot {_listed(unknown)}"] if unknown else []
+    forms = [slot for slot in slots if slot in FORM_SLOTS]
+    found = {
+        "lacks": [group[0] for group in groups if "?" not in group and not {*group} & {*slots}],
+        "has the unknown slot": [slot for slot in slots if not any(slot in group for group in groups)],
+        "asks for several forms of answer,": forms if len(forms) > 1 else [],
+    }
+    faults = [f"{fault} {', '.join(f'{{{slot}}}' for slot in which)}" for fault, which in found.items() if which]
     if faults:
         raise InputError(f"the {role} template {' and '.join(faults)}: write a brace that is no slot doubled")
-    first, *others = (slot for slot in slots if slot in FORM_SLOTS)
-    if others:
-        several = _listed([first, *others])
-        raise InputError(f"the {role} template asks for several forms of answer ({several}): keep one of them")
-    return FORM_SLOTS[first]
-
-
-def _listed(slots: Iterable[str]) -> str:
-    return ", ".join(f"{{{slot}}}" for slot in slots)
+    return FORM_SLOTS[forms[0]]
 
 
 @cache

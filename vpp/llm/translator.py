@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from vpp.data.dataset import Dataset, Row, Value
-from vpp.events import hypothesis_id
+from vpp.events import Counters, hypothesis_id
 from vpp.llm.learner import ASKS, Chat, LearnerOptions, LlmLearner, OnAnswer, RoleChat, Shared
-from vpp.llm.limits import Counters
 from vpp.llm.prompts import NO_RULE, ProgramPrompts, question, rule_of
 from vpp.llm.protocol import Completion
 from vpp.problem import Prediction, TextAnswer, Translation
@@ -29,10 +28,7 @@ _YES, _NO = re.compile(r"\W*yes\b", re.IGNORECASE), re.compile(r"\W*no\b", re.IG
 
 @dataclass(eq=False)
 class ProgramLearner:
-    """f(x; theta): the program that the learner wrote from theta. Without one, the learner itself reads each row.
-
-    Rows are identified by their id, so a learner serves one table.
-    """
+    """f(x; theta): the program that the learner wrote from theta. Without one, the learner itself reads each row."""
 
     by_row: LlmLearner
     """Reads rows where there is no program, if `falls_back`; else such rows have no answer."""
@@ -55,9 +51,7 @@ class ProgramLearner:
         self._predictions: dict[tuple[str, int], Prediction] = {}
 
     def preload(self, entries: Iterable[tuple[str, Prediction]]) -> None:
-        """Keep the learner's own answers of an earlier session."""
-        if self.by_row:
-            self.by_row.preload(entries)
+        self.by_row.preload(entries)
 
     def preload_programs(self, entries: Iterable[Translation | TextAnswer]) -> None:
         """Keep programs and answers about texts of an earlier session, without calling `on_program`."""
@@ -107,10 +101,9 @@ class ProgramLearner:
         for attempt in range(1, ASKS + 1) if has_rule else ():
             answer = await self._ask(messages, max_tokens=tokens)
             code, fault = await self._code_of(answer, is_last=attempt == ASKS)
-            is_final = fault in ("", NO_PROGRAM, answer.refusal)
             reason = None if fault in ("", NO_PROGRAM) else fault
             self._chat.judge(answer, reason, is_usable=self.falls_back)
-            if is_final:
+            if reason is None or answer.refusal:
                 break
             said = {"role": "assistant", "content": answer.text.strip()[:REPEATED_LIMIT] or "(empty)"}
             words = f"That cannot be used: {fault}. Write the whole function again, as code alone."

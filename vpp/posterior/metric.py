@@ -13,7 +13,7 @@ from statistics import NormalDist, stdev
 import numpy as np
 import numpy.typing as npt
 
-from vpp.posterior.likelihood import correct, regression_errors
+from vpp.posterior.likelihood import LARGEST, correct, regression_errors
 from vpp.posterior.prediction import Value
 from vpp.posterior.weights import Floats
 
@@ -137,19 +137,27 @@ class PairedDifference:
     """Mean difference: below 0, the first predictor is better. NaN if both have infinite losses."""
     better: int
     worse: int
-
-    @property
-    def p(self) -> float:
-        return sign_test(self.better, self.worse)
+    p: float
+    """Two-sided, that both predictors are equally good."""
 
 
-def paired_difference(losses: Sequence[float], others: Sequence[float]) -> PairedDifference:
-    """Compare two predictors on the same rows. losses, others: (N,), N at least 1; infinity allowed."""
+def paired_difference(losses: Sequence[float], others: Sequence[float], *, best_of: int = 1) -> PairedDifference:
+    """Compare two predictors on the same rows. losses, others: (N,), N at least 1; infinity allowed.
+
+    By the signed-rank test (Wilcoxon 1945), or by the sign test where all differences are of one size, as of labels.
+    best_of: predictors from which the other was chosen on these rows, for which p is corrected (Bonferroni).
+    """
     a, b = np.asarray(losses, dtype=np.float64), np.asarray(others, dtype=np.float64)
     with np.errstate(invalid="ignore", over="ignore"):
-        return PairedDifference(
-            n=a.size, mean=float(np.mean(a - b)), better=int((a < b).sum()), worse=int((a > b).sum())
-        )
+        differences, better, worse = a - b, int((a < b).sum()), int((a > b).sum())
+    sizes = np.abs(differences[a != b])
+    if np.unique(sizes).size > 1:
+        from scipy.stats import wilcoxon  # imported late: it takes a moment
+
+        p = min(1.0, best_of * float(wilcoxon(np.clip(differences[a != b], -LARGEST, LARGEST)).pvalue))
+    else:
+        p = sign_test(better, worse, best_of=best_of)
+    return PairedDifference(n=a.size, mean=float(np.mean(differences)), better=better, worse=worse, p=p)
 
 
 def sign_test(better: int, worse: int, *, best_of: int = 1) -> float:

@@ -1,4 +1,4 @@
-"""The report of a run: two pages and an appendix, as Markdown and HTML; and the files that every ended run has.
+"""The report of a run: two pages and an appendix, as Markdown and HTML.
 
 The HTML has the app's own stylesheet and fonts inside, no script, and fetches nothing. Paper is always light and white.
 """
@@ -11,25 +11,22 @@ from dataclasses import fields, replace
 from datetime import UTC, datetime
 from functools import cache
 from itertools import islice, pairwise
-from pathlib import Path
 
 from vpp.data.dataset import Dataset
 from vpp.environment import app_folder
 from vpp.findings.baselines import baselines, with_prompted
-from vpp.findings.comparison import candidate, compare, seeds, seeds_blocks, seeds_table, standings
+from vpp.findings.comparison import Comparison, candidate, seeds, seeds_blocks, seeds_table, standings
 from vpp.findings.hypotheses import hypotheses_of, weight_cards, weight_words
 from vpp.findings.options import GRADINGS, METHODS
 from vpp.findings.programs import program_folds, program_readings
-from vpp.findings.result import caveats, evidence_measure, weights_words
+from vpp.findings.result import caveats, evidence_measure, odds_words, posterior_words, weights_words
 from vpp.findings.rows import Rows, calibrated, evaluated_rows, headline, mistakes, row_table, trust
+from vpp.findings.ruled_out import ruled_out, ruled_out_table
 from vpp.findings.slices import slices, worst_by_column
 from vpp.findings.status import finish_words, rows_sentence, steps_done, withheld
 from vpp.findings.verdict import blocks, run_verdict
-from vpp.reporting.posterior_json import posterior_json
-from vpp.reporting.predictions import predictions_csv
-from vpp.runs.directory import RunDirectory, write_atomically
+from vpp.runs.directory import RunReader, Snapshot
 from vpp.runs.group import Group
-from vpp.runs.journal import RunReader, Snapshot
 from vpp.runs.spec import RunSpec
 from vpp.settings import Config
 from vpp.show.blocks import Code, Heading, Metrics, Note, Quote, Table
@@ -55,13 +52,13 @@ def two_pages(reader: RunReader) -> Iterator[object]:
     snapshot, dataset = reader.refresh(), reader.dataset()
     view = snapshot.view
     yield from blocks(run_verdict(reader.directory, view))
-    yield from map(Note, filter(None, [view.detail]))
+    yield from map(Note, filter(None, [odds_words(view, snapshot.spec.config, dataset), view.detail]))
     group = Group(reader.directory.path.parent, snapshot.spec.group if snapshot.spec.pooled else "")
     if group.runs:
         found = seeds(group)
         yield from (*seeds_blocks(found), Heading("The runs"), seeds_table(found))
     else:
-        yield Heading("Hypotheses by weight")
+        yield Heading("Hypotheses by weight", posterior_words(snapshot.spec))
         yield from weight_cards(hypotheses_of(view, dataset), view, snapshot.spec.config, dataset)
     if rows := evaluated_rows(view, snapshot.spec.config, dataset):
         yield Heading("Right and wrong")
@@ -147,9 +144,9 @@ def appendix(reader: RunReader) -> Mapping[str, tuple[object, ...]]:
         "Simple models": simple_models(reader, dataset),
         "Calibration and evidence": calibration(reader, snapshot, rows),
         "Slices": worst_by_column(slices(rows)) if rows else (),
+        "Ruled out": ruled_out_table(ruled_out(snapshot.view, dataset), seed_text=snapshot.view.seed_text),
         "How far to trust this": map(Note, (*caveats(snapshot, dataset), *withheld(reader.directory))),
         "Options and table": options(snapshot, dataset),
-        "Versions and hashes": [versions(snapshot)],
         "The command that repeats the run": command(snapshot.spec),
     }
     every = {title: tuple(section) for title, section in sections.items()}
@@ -170,7 +167,7 @@ def simple_models(reader: RunReader, dataset: Dataset) -> Iterator[object]:
     """Yield the run and the simple models side by side, without a heading; nothing before the test rows are asked."""
     if dataset.test:
         simple = with_prompted(baselines(dataset), reader.directory, dataset)
-        yield from islice(standings(compare([candidate(reader)]), simple), 1, None)
+        yield from islice(standings(Comparison(runs=[candidate(reader)]), simple), 1, None)
 
 
 def calibration(reader: RunReader, snapshot: Snapshot, rows: Rows | None) -> Iterator[object]:
@@ -195,14 +192,6 @@ def options(snapshot: Snapshot, dataset: Dataset) -> Iterator[object]:
     if dataset.descriptions:
         meanings = dataset.descriptions.named(dataset.target)
         yield Table(head=("column or label", "what it means"), rows=meanings)
-
-
-def versions(snapshot: Snapshot) -> Table:
-    started, record = snapshot.view.start, snapshot.spec.dataset
-    lines = [*started.versions.items()] if started else []
-    lines += [("data, SHA-256", record["provenance"]["sha256"]), ("rows and split, SHA-256", record["fingerprint"])]
-    lines += [(f"{role} template, SHA-256", sha) for role, sha in started.templates.items()] if started else []
-    return Table(head=("version or hash", "value"), rows=lines)
 
 
 def command(spec: RunSpec) -> Iterator[object]:
@@ -253,7 +242,6 @@ def report_html(reader: RunReader) -> str:
 
 @cache
 def _style() -> str:
-    """Return the stylesheets of the app and of a document, with the fonts inside."""
     app = app_folder()
 
     def inside(url: re.Match[str]) -> str:
@@ -261,26 +249,3 @@ def _style() -> str:
 
     sheets = ((app / "assets" / name).read_text(encoding="utf-8") for name in ("vpp.css", "report.css"))
     return re.sub(r"url\(([^)]+)\)", inside, "".join(sheets))
-
-
-# The files
-
-
-def write_all(directory: RunDirectory) -> list[Path]:
-    """Write the three files that every ended run has, each in one move; return their paths, report.md first."""
-    reader = RunReader(directory)
-    contents = {
-        "report.md": report_markdown(reader).encode(),
-        "posterior.json": posterior_json(reader),
-        "predictions.csv": predictions_csv(reader),
-    }
-    for name, content in contents.items():
-        write_atomically(directory.path / name, content)
-    return [directory.path / name for name in contents]
-
-
-def write_html(directory: RunDirectory) -> Path:
-    """Write report.html in one move; return its path."""
-    path = directory.path / "report.html"
-    write_atomically(path, report_html(RunReader(directory)).encode(errors="replace"))
-    return path

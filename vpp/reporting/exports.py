@@ -1,31 +1,136 @@
-"""Exports of a run: particles for ArviZ 1 (posterior.nc), and a run of MLflow."""
+"""Files of a run for other programs: posterior.json, particles for ArviZ 1 (posterior.nc), and a run of MLflow.
 
+docs/files.md says what each field of posterior.json means. A record of a list stands on a line of its own, so that the
+file can be searched and compared line by line. JSON has no infinity: a log-likelihood of -inf is the string
+"-Infinity", as in the journal.
+"""
+
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from importlib.util import find_spec
 from math import isfinite
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from pydantic import TypeAdapter
+from pydantic_core import from_json, to_json
 
 from vpp import __version__
 from vpp.data.dataset import Dataset
 from vpp.errors import InputError
-from vpp.findings.hypotheses import particles
-from vpp.findings.result import evidence
-from vpp.findings.scores import final_answers, log_likelihood_terms, totals
+from vpp.findings.hypotheses import Idea, merge_ideas, particles, similarity
+from vpp.findings.points import Point, evaluated_points, figures, final_answers, laws_of, totals
+from vpp.findings.result import evidence, result
+from vpp.findings.ruled_out import RuledOut, ruled_out
+from vpp.findings.verdict import run_verdict
 from vpp.llm.protocol import short_reason
 from vpp.posterior.prediction import Answer, average
-from vpp.reporting.document import write_all
-from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import RunReader, Snapshot
+from vpp.reporting.document import report_html, report_markdown
+from vpp.reporting.predictions import predictions_csv
+from vpp.runs.directory import RunDirectory, RunReader, Snapshot, write_atomically
 from vpp.runs.spec import RunSpec
-from vpp.runs.view import RunView, ess_of_sentences, log_evidence
+from vpp.runs.view import RunView, ess_of_sentences, log_evidence, priors
 from vpp.show.markup import REPLACEMENT
 
 if TYPE_CHECKING:
     from xarray import DataTree
+
+# The files
+
+
+def write_all(directory: RunDirectory) -> list[Path]:
+    """Write the three files that every ended run has, each in one move; return their paths, report.md first."""
+    reader = RunReader(directory)
+    contents = {
+        "report.md": report_markdown(reader).encode(),
+        "posterior.json": posterior_json(reader),
+        "predictions.csv": predictions_csv(reader),
+    }
+    for name, content in contents.items():
+        write_atomically(directory.path / name, content)
+    return [directory.path / name for name in contents]
+
+
+def write_html(directory: RunDirectory) -> Path:
+    path = directory.path / "report.html"
+    write_atomically(path, report_html(RunReader(directory)).encode(errors="replace"))
+    return path
+
+
+# posterior.json
+
+SCHEMA_VERSION = 3
+MOST_ROWS = 10
+"""Rows written that speak against a hypothesis, the worst first; the journal has all."""
+SIMILARITY_DIGITS = 9
+FIGURES = ("decision", "share", "entropy_bits", "spread", "low", "high")
+Json = dict[str, Any]
+
+
+def _ruled_out(entry: RuledOut) -> Json:
+    against = entry.contradictions
+    rows = [
+        {"row": each.row.id, "said": each.said, "true": each.row.target, "is_decisive": each.is_decisive}
+        for each in against[:MOST_ROWS]
+    ]
+    unused = ("dataset", "scored", "rival")
+    own = {each.name: getattr(entry, each.name) for each in fields(entry) if each.name not in unused}
+    return {**own, "n_rows": entry.n_rows, "n_against": len(against), "against": rows}
+
+
+def _point(point: Point) -> Json:
+    own = {"row": point.row.id, "true": point.row.target, "uncertain": point.is_uncertain}
+    shares = {"shares": dict(point.shares) if point.is_label else None}
+    return {**own, **shares, **dict.fromkeys(FIGURES), **figures(point)}
+
+
+_IDEAS = TypeAdapter(tuple[Idea, ...])
+
+
+def posterior_json(reader: RunReader) -> bytes:
+    finite = from_json(to_json(_contents(reader, reader.refresh()), inf_nan_mode="strings"))
+    lines = (f"  {_text(key)}: {_field(value)}" for key, value in finite.items())
+    return ("{\n" + ",\n".join(lines) + "\n}\n").encode(errors="replace")
+
+
+def _contents(reader: RunReader, snapshot: Snapshot) -> Json:
+    view, spec, dataset, started = snapshot.view, snapshot.spec, reader.dataset(), snapshot.view.start
+    ideas, test, verdict = merge_ideas(view, dataset), view.evaluations.get("test"), run_verdict(reader.directory, view)
+    near = similarity(ideas, dataset)
+    return {
+        "schema": SCHEMA_VERSION,
+        "name": spec.name,
+        "verdict": str(verdict) if verdict else None,
+        "step": view.last_step,
+        "seed_text": started.seed_text if started else None,
+        "compared_by": ideas.by if ideas.all else None,
+        "rows_compared": len(ideas.rows),
+        "hypotheses": _IDEAS.dump_python(ideas.all),
+        "similarity": [] if near is None else near.round(SIMILARITY_DIGITS).tolist(),
+        "particles": particles(view, dataset),
+        "ruled_out": list(map(_ruled_out, ruled_out(view, dataset))),
+        "disagreement": list(map(_point, evaluated_points(test, view, spec.config, dataset) if test else ())),
+        **{name: getattr(started, name, {}) for name in ("config", "models", "templates", "versions")},
+        "dataset": spec.dataset,
+        "result": {**result(reader.directory, view), "status": snapshot.state},
+    }
+
+
+def _field(value: Any) -> str:
+    """Return JSON of a field on one line; of a list of records or lists a line each."""
+    if isinstance(value, list) and value and isinstance(value[0], dict | list):
+        return "[\n" + ",\n".join(f"    {_text(each)}" for each in value) + "\n  ]"
+    return _text(value)
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+# netCDF and MLflow
 
 Group = tuple[str, str, tuple[str, ...], Any]
 """A variable: its group, name, dimensions and values."""
@@ -86,11 +191,12 @@ def _of_particles(snapshot: Snapshot, dataset: Dataset) -> Iterator[Group]:
 
 def _of_rows(snapshot: Snapshot, dataset: Dataset) -> Iterator[Group]:
     """Yield the final particles' answers to the rows that were evaluated, and the targets."""
-    config = snapshot.spec.config
     if final := final_answers(snapshot.view, dataset, "train"):
         rows, answers = final
-        terms = log_likelihood_terms(answers, rows, dataset, config)
-        yield "log_likelihood", "y", ("chain", "draw", "row"), terms[None]
+        # ln p(y | x, theta) of a row given the others: Eq. 5 or 6 with each sentence's estimated noise.
+        laws, targets = laws_of(snapshot.view, dataset, snapshot.spec.config), [row.target for row in rows]
+        terms = [law.terms(each, targets) for law, each in zip(laws, answers, strict=True)]
+        yield "log_likelihood", "y", ("chain", "draw", "row"), np.array([terms])
         yield "posterior_predictive", "y", ("chain", "draw", "row"), _numbers(answers, dataset)[None]
         yield "observed_data", "y", ("row",), _numbers([tuple(row.target for row in rows)], dataset)[0]
     if final := final_answers(snapshot.view, dataset, "test"):
@@ -139,7 +245,8 @@ def log_run(directory: RunDirectory, uri: str, *, experiment: str) -> str:
         number = found.experiment_id if found else client.create_experiment(experiment)
         tags = {"vpp.run": directory.id, "vpp.version": __version__}
         run = str(client.create_run(number, start_time=began_ms, run_name=snapshot.spec.name, tags=tags).info.run_id)
-        client.log_batch(run, params=[Param(name, str(value)) for name, value in parameters(snapshot.spec).items()])
+        options = parameters(snapshot.spec, view)
+        client.log_batch(run, params=[Param(name, str(value)) for name, value in options.items()])
         for step, at_s, figures in figures_by_step(snapshot.spec, view):
             known = {name: value for name, value in figures.items() if value is not None and isfinite(value)}
             at_ms = began_ms + int(1000 * at_s)
@@ -155,9 +262,10 @@ def log_run(directory: RunDirectory, uri: str, *, experiment: str) -> str:
     return run
 
 
-def parameters(spec: RunSpec) -> dict[str, Any]:
+def parameters(spec: RunSpec, view: RunView) -> dict[str, Any]:
     table = {name: spec.dataset[name] for name in ("name", "target", "task", "fingerprint")}
     options = {**asdict(spec.config), "particles": spec.config.size}
+    options |= {"priors": ", ".join(f"{each:.6g}" for each in priors(view))} if spec.config.is_weighing else {}
     return {**options, **spec.endpoint.models, **{f"dataset_{name}": value for name, value in table.items()}}
 
 
@@ -174,7 +282,7 @@ def figures_by_step(spec: RunSpec, view: RunView) -> Iterator[tuple[int, float, 
     spent = {"learner_calls": usage.learner, "optimizer_calls": usage.optimizer}
     spent |= {"prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens}
     price = {"cost": usage.cost if spec.prices.are_given else None, "seconds": view.wall_s}
-    # of the weights that predict, where `ess` is of those before a resampling
+    # Of the weights that predict, the constant's spread evenly over the texts; `ess` is of those before a resampling.
     shares = totals(zip((state.hypothesis for state in view.population), view.weights, strict=True))
     final = {"final_ess": ess_of_sentences(view), "final_heaviest_weight": max(shares.values())} if shares else {}
     label = {f"log_evidence_{found['label']}": log_evidence(view)} if found else {}

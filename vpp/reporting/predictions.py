@@ -23,7 +23,7 @@ from vpp.findings.rows import reason_words
 from vpp.posterior.calibration import RejectOption
 from vpp.posterior.prediction import Value
 from vpp.runs.asking import Answers
-from vpp.runs.journal import RunReader
+from vpp.runs.directory import RunReader
 from vpp.show.markup import original, safe_cell
 from vpp.show.words import shortest
 
@@ -141,13 +141,11 @@ def sheet_rows(reader: RunReader, *, n: int, made_up: bool = True, draw: int = 0
 
 
 def sheet_of(answers: Answers, reader: RunReader) -> bytes:
-    """Write the sheet of the rows that every particle has answered."""
     snapshot, dataset = reader.refresh(), reader.dataset()
     return sheet_csv(questions(answers, snapshot.view, snapshot.spec.config, dataset), dataset)
 
 
 def sheet_csv(questions: Sequence[Point], dataset: Dataset) -> bytes:
-    """Write the sheet, most informative rows first."""
     notations = {column.name: column.notation for column in dataset.columns}
     records = (
         (*(_written(cell, notations.get(name)) for name, cell in each.row.inputs), "", f"{each.bits:.3f}")

@@ -20,15 +20,15 @@ from vpp.data.dataset import Column, Dataset
 from vpp.data.numbers import BODIES, FORMATTED, LONGEST, MINUS, PLAIN, SCALES, STANDS_FOR
 from vpp.errors import InputError, RunError
 from vpp.events import Constant, Evaluated
-from vpp.findings.points import reject_option
-from vpp.findings.scores import totals
+from vpp.findings.hypotheses import prior_words
+from vpp.findings.points import reject_option, totals
 from vpp.posterior.calibration import RejectOption
 from vpp.posterior.prediction import TIE
 from vpp.programs.columns import Argument, Columns
 from vpp.programs.sandbox import LARGEST, VALUE_LENGTH
 from vpp.programs.source import Program, ProgramFault, read_program, strict_fault
-from vpp.runs.journal import RunReader
-from vpp.runs.view import RunView
+from vpp.runs.directory import RunReader
+from vpp.runs.view import RunView, priors
 from vpp.show.markup import FORMULA, one_line
 from vpp.show.words import percent
 
@@ -53,6 +53,8 @@ class _Hypothesis:
     weight: float
     copies: int
     noise: float | None
+    prior: float | None
+    """Among the sentences that are only weighed."""
     program: Program
 
 
@@ -93,7 +95,11 @@ def standalone(reader: RunReader) -> Standalone:
     noise = train.noise if train and train.noise and dataset.classes else (None,) * len(kept)
     ids = [view.population[slot].hypothesis for slot in kept]
     shares, noise_of = totals(zip(ids, weights, strict=True)), dict(zip(ids, noise, strict=True))
-    own = [_Hypothesis(view.texts[id_], shares[id_], ids.count(id_), noise_of[id_], programs[id_]) for id_ in programs]
+    prior_of = dict(zip((particle.hypothesis for particle in view.population), priors(view), strict=False))
+    own = [
+        _Hypothesis(view.texts[id_], shares[id_], ids.count(id_), noise_of[id_], prior_of.get(id_), program)
+        for id_, program in programs.items()
+    ]
     lines = [
         *_comment(f"Run {reader.directory.id}: it predicts {dataset.target!r}."),
         *chain.from_iterable(map(_comment, (left_out_words(left_out), *(each.words for each in left_out)))),
@@ -215,9 +221,10 @@ def _functions(own: Sequence[_Hypothesis]) -> Iterator[str]:
     for n, each in enumerate(own, 1):
         calculates = any(isinstance(node, ast.BinOp | ast.AugAssign) for node in ast.walk(ast.parse(each.program.code)))
         more = {"columns": each.program.columns, "calculates": calculates}
-        lines.append({name: getattr(each, name) for name in ("text", "weight", "copies", "noise")} | more)
+        lines.append({name: getattr(each, name) for name in ("text", "weight", "prior", "copies", "noise")} | more)
         yield ""
-        yield from _comment(f"{percent(each.weight)}: {each.text}")
+        facts = ", ".join(filter(None, (percent(each.weight), prior_words(each.prior))))
+        yield from _comment(f"{facts}: {each.text}")
         yield _function(each.program, f"predict_{n}") + "\n"
     yield ""
     yield _line("HYPOTHESES", lines)

@@ -20,13 +20,13 @@ from vpp import __version__
 from vpp.data.dataset import Dataset, Row
 from vpp.demo import VERSION as DEMO_VERSION
 from vpp.errors import EndpointError, EndpointRefused, InputError, RunError, VppError
-from vpp.events import Votes, hypothesis_id, mixture_of
+from vpp.events import Counters, Votes, hypothesis_id, mixture_of
 from vpp.inference.ahead import together
 from vpp.llm.cache import ResponseCache
-from vpp.llm.check import Finding, Role, Trial, check, try_schema
-from vpp.llm.endpoint import MAX_ATTEMPTS, Endpoint, Limits, Server
+from vpp.llm.check import Finding, Role, check, try_schema
+from vpp.llm.endpoint import MAX_ATTEMPTS, Endpoint, Server
 from vpp.llm.learner import LearnerOptions, LlmLearner, OnAnswer
-from vpp.llm.limits import NO_CAP, Budget, Cap, Counters, Price
+from vpp.llm.limits import NO_CAP, Budget, Cap
 from vpp.llm.optimizer import LlmOptimizer
 from vpp.llm.prompts import ModelLimits
 from vpp.llm.protocol import SCHEMA
@@ -35,8 +35,7 @@ from vpp.posterior.prediction import Mixture
 from vpp.problem import Learner, Prediction, Problem, Translation, averages_of
 from vpp.programs.sandbox import Sandbox
 from vpp.runs import preparation
-from vpp.runs.directory import RunDirectory, load_dataset
-from vpp.runs.journal import Answer, Entry, RunReader
+from vpp.runs.directory import Answer, Entry, RunDirectory, RunReader, load_dataset
 from vpp.runs.process import LIBRARY, OnLoading, demo_server, endpoint_for, model_server
 from vpp.runs.spec import NO_PRICES, EndpointSpec, Keys, Prices, RunSpec
 from vpp.settings import SAMPLES_TEMPERATURE
@@ -172,9 +171,8 @@ async def with_schema_test(directory: RunDirectory, spec: RunSpec, learner: Endp
     is_needed = spec.endpoint.structured != "off" and not spec.endpoint.is_demo and spec.config.likelihood != "logprobs"
     if not is_needed or spec.structured_as or access.cap.is_reached(access.counters):
         return spec
-    limits = Limits(timeout_s=spec.endpoint.timeout_s, max_attempts=2)
     budget = Budget(access.counters)  # the test counts in `sent` and `cost` alone
-    endpoint = Endpoint(learner.server, limits=limits, budget=budget, price=spec.prices.learner)
+    endpoint = replace(learner, cache=None, counters=Counters(), budget=budget, max_attempts=2, refused={})
     try:
         outcome, answer = await try_schema(endpoint)
     except EndpointRefused:
@@ -209,15 +207,18 @@ async def open_endpoints(
     prices: Prices = NO_PRICES,
 ) -> tuple[Endpoint, Endpoint]:
     """Open the learner's and the optimizer's endpoint, one and the same if both ask one model."""
-    limits = Limits(concurrency=spec.in_flight, timeout_s=spec.timeout_s, max_attempts=access.max_attempts)
-
-    def open_one(server: Server, price: Price) -> Endpoint:
-        endpoint = Endpoint(server, limits=limits, cache=cache, counters=access.counters, budget=budget, price=price)
-        stack.push_async_callback(endpoint.aclose)
-        return endpoint
-
     server = await _server(stack, spec, access)
-    learner = open_one(server, prices.learner)
+    learner = Endpoint(
+        server,
+        concurrency=spec.in_flight,
+        timeout_s=spec.timeout_s,
+        max_attempts=access.max_attempts,
+        cache=cache,
+        counters=access.counters,
+        budget=budget,
+        price=prices.learner,
+    )
+    stack.push_async_callback(learner.aclose)
     if spec.is_started_here or not (spec.optimizer_base_url or spec.optimizer_model):
         return learner, learner
     elsewhere = spec.optimizer_base_url not in ("", spec.base_url)
@@ -229,7 +230,9 @@ async def open_endpoints(
         api_key=key or "",
         headers=() if elsewhere else server.headers,
     )
-    return learner, open_one(other, prices.of_optimizer)
+    optimizer = replace(learner, server=other, price=prices.of_optimizer, refused={})
+    stack.push_async_callback(optimizer.aclose)
+    return learner, optimizer
 
 
 async def _server(stack: AsyncExitStack, spec: EndpointSpec, access: Access) -> Server:
@@ -297,9 +300,9 @@ async def _check(spec: EndpointSpec, keys: Keys) -> AsyncGenerator[CheckResult, 
         learner, optimizer = await open_endpoints(stack, quick, access, Budget(access.counters))
         servers: dict[Endpoint, tuple[Role, ...]] = {learner: ("learner",)}
         servers[optimizer] = (*servers.get(optimizer, ()), "optimizer")
-        tokens = {"learner_max_tokens": spec.learner_max_tokens, "optimizer_max_tokens": spec.optimizer_max_tokens}
+        tokens: dict[Role, int] = {"learner": spec.learner_max_tokens, "optimizer": spec.optimizer_max_tokens}
         for endpoint, roles in servers.items():
-            async for finding in check(endpoint, Trial(roles=roles, concurrency=spec.in_flight, **tokens)):
+            async for finding in check(endpoint, {role: tokens[role] for role in roles}):
                 yield CheckResult(roles=roles, base_url=endpoint.server.base_url, model=endpoint.model, finding=finding)
 
 

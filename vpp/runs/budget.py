@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from vpp.data.dataset import Dataset
-from vpp.events import Usage
+from vpp.events import Counters, Usage
 from vpp.inference.plan import OPTIMIZER, TRANSLATIONS, Plan, certificate_calls, plan, step_items
-from vpp.llm.limits import Cap, Counters
+from vpp.llm.limits import Cap
 from vpp.llm.prompts import render_input
 from vpp.llm.templates import Messages
 from vpp.problem import Prediction

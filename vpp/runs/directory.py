@@ -1,4 +1,10 @@
-"""A run's directory: its files, each replaced in one move; who holds it; the state it is in; and a disk's refusals."""
+"""A run's directory: its files, who holds it and the state it is in; its journal, and those who read it.
+
+events.jsonl has the run's events and its models' answers, one a line, appended only. A last line without its end is
+ignored by readers and cut by the worker that goes on. Any other line that cannot be read stops its reader.
+summary.json is a run's line in a list: the worker writes it at each step and change of phase. One that is missing, or
+that a killed worker left behind its journal, is made again by whoever lists the run.
+"""
 
 import errno
 import fcntl
@@ -9,25 +15,25 @@ import shutil
 import threading
 import time
 import unicodedata
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeVar, cast
+from typing import Annotated, Any, BinaryIO, Literal, TypeVar, cast
 
+from pydantic import Field
 from pydantic_core import to_json
 
 from vpp.data.dataset import Dataset, dataset_from_csv
-from vpp.errors import DataError, DiskRefused, InputError, RunError, RunLocked, VppError
-from vpp.events import Usage
+from vpp.errors import DataError, DiskRefused, InputError, JournalDamaged, RunError, RunLocked, VppError
+from vpp.events import Event, RunResumed, StepFinished, Usage
+from vpp.problem import Prediction, TextAnswer, Translation
 from vpp.runs.spec import RunSpec, adapter, first_fault
 from vpp.runs.spec import to_json as spec_json
-from vpp.runs.view import RunView
-
-if TYPE_CHECKING:
-    from vpp.runs.journal import Summary
+from vpp.runs.view import Phase, RunView
 
 Command = Literal["pause", "go on", "stop"]
 State = Literal["queued", "running", "paused", "stalled", "interrupted", "finished", "stopped", "failed"]
@@ -169,30 +175,6 @@ def _spec(path: Path, version: tuple[int, int]) -> RunSpec:
     return replace(spec, name=spec.name[:NAME_LENGTH])
 
 
-def write_json(path: Path, value: object, *, sync: bool = True) -> None:
-    """Raises DiskRefused."""
-    write_atomically(path, to_json(value, inf_nan_mode="strings"), sync=sync)
-
-
-def read_json(path: Path, kind: type[T]) -> T | None:
-    """Read what `write_json` wrote; None if it is missing or of another kind."""
-    with suppress(OSError, ValueError):
-        value: T = adapter(kind).validate_json(path.read_bytes())
-        return value
-    return None
-
-
-def read_spec(path: Path, kind: type[T], *, missing: str) -> T:
-    """Read a file of settings. missing: message if there is none. Raises RunError."""
-    try:
-        spec: T = adapter(kind).validate_json(path.read_bytes())
-        return spec
-    except FileNotFoundError:
-        raise RunError(missing) from None
-    except (OSError, ValueError, InputError) as error:
-        raise RunError(f"{path} cannot be read ({first_fault(error)}): restore it from a copy") from None
-
-
 def load_dataset(run: RunDirectory, spec: RunSpec) -> Dataset:
     """Read the rows as used, with the split.
 
@@ -214,6 +196,333 @@ def readable_rows(run: RunDirectory) -> Dataset | None:
     with suppress(RunError, DataError):
         return load_dataset(run, spec)
     return None
+
+
+# The journal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """A line of the journal: an event and the moment it was written."""
+
+    at: float
+    """Unix time in seconds."""
+    usage: Usage
+    """Counts of calls by then."""
+    event: Annotated[Event, Field(discriminator="type")]
+    """One of the events below, by `type`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """The learner's answer about a row; those of a program follow from the program."""
+
+    hypothesis: str
+    """Id of the text."""
+    prediction: Prediction
+    attempts: int
+    """Calls needed, repeats included."""
+
+
+Entry = Answer | Translation | TextAnswer
+"""What a model answered, on a line of its own before the first event that uses it."""
+_ANSWERS = (b'{"hypothesis":', b'{"question":')  # how lines with an answer begin
+
+
+def encode(line: Record | Entry) -> bytes:
+    """Return one line, newline included; infinity, which JSON lacks, is written as a string."""
+    if isinstance(line, Record):
+        return to_json(line, inf_nan_mode="strings") + b"\n"
+    return bytes(adapter(Entry).dump_json(line, exclude_defaults=True)) + b"\n"
+
+
+def decode(line: bytes) -> Record | Entry:
+    """Read a line. Raises ValueError."""
+    value: Record | Entry = adapter(Entry if line.startswith(_ANSWERS) else Record).validate_json(line)
+    return value
+
+
+class Journal:
+    """The one writer of a journal, whose lines wait in memory until `flush`."""
+
+    def __init__(self, path: Path) -> None:
+        """Open the journal; a last line that has no end is cut. Only the run's lock holder may do this."""
+        self._path = path
+        self._file = path.open("a+b", buffering=0)
+        self._waiting: list[bytes] = []
+        self._file.seek(0)
+        complete = sum(len(line) for line in self._file if line.endswith(b"\n"))
+        self._file.truncate(complete)
+
+    def add(self, event: Event, *, usage: Usage) -> Record:
+        """Add an event, stamped with the present time, for the next flush."""
+        record = Record(at=time.time(), usage=usage, event=event)
+        self._waiting.append(encode(record))
+        return record
+
+    def add_entry(self, entry: Entry) -> None:
+        self._waiting.append(encode(entry))
+
+    def add_answer(self, hypothesis: str, prediction: Prediction, attempts: int) -> None:
+        """Add the learner's answer about a row, unless a program gave it, which takes no attempt."""
+        if attempts:
+            self.add_entry(Answer(hypothesis=hypothesis, prediction=prediction, attempts=attempts))
+
+    def flush(self, *, sync: bool = False) -> None:
+        """Write waiting lines, all of them or none: half a line would spoil the next one. sync: to the disk itself.
+
+        Raises OSError if the disk refuses them, or the run was removed under its worker.
+        """
+        if not self._waiting:
+            return
+        self._path.stat()
+        left, size = b"".join(self._waiting), self._file.seek(0, os.SEEK_END)
+        try:
+            while left:
+                left = left[self._file.write(left) :]
+        except OSError:
+            self._file.truncate(size)
+            raise
+        self._waiting.clear()
+        if sync:
+            os.fsync(self._file.fileno())
+
+    @property
+    def size(self) -> int:
+        """Bytes of the journal, waiting lines included."""
+        return os.fstat(self._file.fileno()).st_size + sum(map(len, self._waiting))
+
+    def forget(self) -> None:
+        self._waiting.clear()
+
+    def close(self) -> None:
+        try:
+            self.flush(sync=True)
+        finally:
+            self._file.close()
+
+
+@dataclass(frozen=True, slots=True)
+class JournalAnswers:
+    """All recorded answers of a run's models."""
+
+    by_pair: dict[tuple[str, int], Prediction] = field(default_factory=dict)
+    """The learner's answers by hypothesis id and row id; of hypotheses without a program."""
+    readings: dict[tuple[str, int], Prediction] = field(default_factory=dict)
+    """What the learner read itself of hypotheses with a program."""
+    translations: dict[str, Translation] = field(default_factory=dict)
+    """By hypothesis id."""
+    texts: dict[tuple[str, str], TextAnswer] = field(default_factory=dict)
+    """Answers about texts, by question and text id."""
+
+    @property
+    def programs(self) -> list[Translation | TextAnswer]:
+        return [*self.translations.values(), *self.texts.values()]
+
+    def add(self, entry: Entry) -> None:
+        match entry:
+            case Translation():
+                self.translations[entry.hypothesis] = entry
+            case TextAnswer():
+                self.texts[entry.question, entry.text] = entry
+            case Answer():
+                translation = self.translations.get(entry.hypothesis)
+                answers = self.readings if translation and translation.code else self.by_pair
+                answers[entry.hypothesis, entry.prediction.row] = entry.prediction
+
+
+class JournalReader:
+    """Folds a journal, to which another process may append, into a view of the run and its recorded answers."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.view, self.answers = RunView(), JournalAnswers()
+        self.n_lines = self._offset = self._inode = 0
+
+    def new_lines(self) -> Iterator[Record | Entry]:
+        """Fold and yield the lines since the last call; an unfinished last line waits.
+
+        Raises JournalDamaged at a line that cannot be read, at each call until the line is another, and RunError.
+        """
+        try:
+            file = self._path.open("rb")
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise RunError(f"{self._path} cannot be read ({error.strerror}): look at its disk") from None
+        with file:
+            self._inode = os.fstat(file.fileno()).st_ino
+            file.seek(self._offset)
+            while (line := file.readline()).endswith(b"\n"):
+                value = self._decode(line[:-1])
+                self.n_lines, self._offset = self.n_lines + 1, self._offset + len(line)
+                if isinstance(value, Record):
+                    self.view.apply(value)
+                else:
+                    self.answers.add(value)
+                yield value
+
+    def _decode(self, line: bytes) -> Record | Entry:
+        try:
+            return decode(line)
+        except ValueError as error:
+            reason = first_fault(error).replace(" at line 1 column ", " at column ")  # of this line alone
+            where = f"{self._path}: line {self.n_lines + 1} cannot be read ({reason})"
+            raise JournalDamaged(f"{where}: restore the file from a copy") from None
+
+    def new_records(self) -> Iterator[Record]:
+        """Yield the records among the new lines. Raises JournalDamaged."""
+        return (line for line in self.new_lines() if isinstance(line, Record))
+
+    def read(self) -> "JournalReader":
+        """Read the lines since the last call. Raises JournalDamaged."""
+        deque(self.new_lines(), maxlen=0)
+        return self
+
+    def is_another(self) -> bool:
+        """True if the file was replaced or shortened since it was read."""
+        with suppress(FileNotFoundError):
+            now = self._path.stat()
+            return self._inode not in (0, now.st_ino) or now.st_size < self._offset
+        return False
+
+
+def read_view(path: Path) -> RunView:
+    """Return the view of a journal as it is now. Raises JournalDamaged."""
+    return JournalReader(path).read().view
+
+
+def complete_answers(path: Path) -> list[Entry]:
+    """Return the answers up to the last complete step, which a resumed run counts, and none that a resume made void."""
+    settled: list[Entry] = []
+    recent: list[Entry] = []
+    reader = JournalReader(path)
+    for line in reader.new_lines():
+        if not isinstance(line, Record):
+            recent.append(line)
+        elif isinstance(line.event, StepFinished):
+            settled += recent
+            recent = []
+        elif isinstance(line.event, RunResumed) and line.event.step != reader.view.total_steps:
+            recent = []
+    return settled
+
+
+# Readers that several watchers share
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """A run at one moment; it does not change, so every watcher's thread can keep its own."""
+
+    spec: RunSpec
+    state: State
+    view: RunView
+    usage: Usage
+    """Calls so far, those of an unfinished round included."""
+    beat: Heartbeat | None = None
+    """The worker's last heartbeat."""
+
+
+class RunReader:
+    """The folded view of one run, kept up to date on demand."""
+
+    def __init__(self, directory: RunDirectory) -> None:
+        self.directory = directory
+        self._lock = threading.Lock()
+        self._dataset: Dataset | None = None
+        self._journal, self._view = JournalReader(directory.journal), RunView()
+
+    def _read(self) -> None:
+        if self._journal.is_another():
+            self._journal, self._view = JournalReader(self.directory.journal), RunView()
+        if deque(self._journal.new_records(), maxlen=1):
+            self._view = self._journal.view.copy()
+
+    def refresh(self) -> Snapshot:
+        """Read what is new. Raises RunError if there is no run (any more), or it cannot be read."""
+        with self._lock:
+            spec = self.directory.spec()
+            self._read()
+            state, beat, usage = self.directory.state(self._view), self.directory.last_beat(), self._view.usage
+            if beat and state == "running" and beat.usage.calls >= usage.calls:
+                usage = beat.usage
+            return Snapshot(spec=spec, state=state, view=self._view, usage=usage, beat=beat)
+
+    def dataset(self) -> Dataset:
+        if self._dataset is None:
+            self._dataset = load_dataset(self.directory, self.directory.spec())
+        return self._dataset
+
+    def read_answers(self) -> JournalAnswers:
+        """Read what is new. Raises RunError if the journal cannot be read."""
+        with self._lock:
+            self._read()
+            return self._journal.answers
+
+
+SUMMARY = "summary.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    journal: int = 0
+    phase: Phase = "queued"
+    is_at_cap: bool = False
+    last_step: int | None = None
+    """The last finished step; -1 for the initial population, None before it."""
+    total_steps: int = 0
+    metric: Literal["accuracy", "mse"] | None = None
+    train: float | None = None
+    test: float | None = None
+    sent: int = 0
+    cost: float = 0.0
+    verdict: dict[str, Any] | None = None
+    """Record of vpp.findings.verdict on an ended run; None until somebody has made it."""
+
+    @property
+    def has_ended(self) -> bool:
+        return self.phase in ("finished", "stopped", "failed")
+
+
+def read_summary(directory: RunDirectory) -> Summary:
+    """Return the run's summary; made from the journal if the written one is missing or out of date.
+
+    Raises RunError if the journal is read and cannot be.
+    """
+    size, written = directory.journal_bytes(), read_json(directory.path / SUMMARY, Summary)
+    if written and (written.journal == size or directory.is_held()):
+        return written
+    if not size:
+        return Summary()
+    return write_summary(directory, read_view(directory.journal), journal=size)
+
+
+def write_summary(
+    directory: RunDirectory, view: RunView, *, journal: int, verdict: dict[str, Any] | None = None
+) -> Summary:
+    """Write the run's summary, and return it; a disk that refuses it is ignored, as the next reader makes it again.
+
+    journal: size of the journal in bytes, as far as the view goes.
+    """
+    test, train = view.evaluations.get("test"), view.evaluations.get("train")
+    either = test or train
+    summary = Summary(
+        journal=journal,
+        phase=view.phase,
+        is_at_cap=view.is_at_cap,
+        last_step=view.last_step,
+        total_steps=view.total_steps,
+        metric=either.metric if either else None,
+        train=train.value if train else None,
+        test=test.value if test else None,
+        sent=view.usage.sent,
+        cost=view.usage.cost,
+        verdict=verdict,
+    )
+    with suppress(DiskRefused):
+        write_json(directory.path / SUMMARY, summary, sync=False)
+    return summary
 
 
 # The disk: files replaced in one move, lock files, and errors as one line with the fix
@@ -255,6 +564,30 @@ def write_atomically(path: Path, content: bytes, *, sync: bool = True) -> None:
     finally:
         with suppress(OSError):
             part.unlink(missing_ok=True)
+
+
+def write_json(path: Path, value: object, *, sync: bool = True) -> None:
+    """Raises DiskRefused."""
+    write_atomically(path, to_json(value, inf_nan_mode="strings"), sync=sync)
+
+
+def read_json(path: Path, kind: type[T]) -> T | None:
+    """Read what `write_json` wrote; None if it is missing or of another kind."""
+    with suppress(OSError, ValueError):
+        value: T = adapter(kind).validate_json(path.read_bytes())
+        return value
+    return None
+
+
+def read_spec(path: Path, kind: type[T], *, missing: str) -> T:
+    """Read a file of settings. missing: message if there is none. Raises RunError."""
+    try:
+        spec: T = adapter(kind).validate_json(path.read_bytes())
+        return spec
+    except FileNotFoundError:
+        raise RunError(missing) from None
+    except (OSError, ValueError, InputError) as error:
+        raise RunError(f"{path} cannot be read ({first_fault(error)}): restore it from a copy") from None
 
 
 def try_lock(path: Path) -> BinaryIO | None:

@@ -23,8 +23,19 @@ from vpp.inference import sample
 from vpp.inference.sampling import SPLITS, conclude
 from vpp.llm.limits import NO_CAP
 from vpp.problem import Prediction, Translation
-from vpp.runs.directory import Command, RunDirectory, file_lock, write_atomically
-from vpp.runs.journal import Answer, Entry, JournalAnswers, Record, RunReader, encode, read_summary
+from vpp.runs.directory import (
+    Answer,
+    Command,
+    Entry,
+    JournalAnswers,
+    Record,
+    RunDirectory,
+    RunReader,
+    encode,
+    file_lock,
+    read_summary,
+    write_atomically,
+)
 from vpp.runs.preparation import Preparation, problem_of, start_of, with_start
 from vpp.runs.process import launch
 from vpp.runs.spec import NO_PRICES, Keys, RunSpec

@@ -14,14 +14,13 @@ from vpp.data.labelling import with_rows
 from vpp.errors import InputError, RunError
 from vpp.events import RunStarted
 from vpp.llm import prompts, templates
-from vpp.llm.answers import LETTERS
 from vpp.llm.gate import Gate, body_of, checked_address
 from vpp.llm.limits import Cap
+from vpp.llm.prompts import LETTERS
 from vpp.llm.protocol import SCHEMA
 from vpp.problem import Problem, n_pool
 from vpp.programs.columns import Columns
-from vpp.runs.directory import RunDirectory, load_dataset, run_id
-from vpp.runs.journal import read_view
+from vpp.runs.directory import RunDirectory, load_dataset, read_view, run_id
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec, to_json
 from vpp.runs.view import RunView
 from vpp.settings import Config
@@ -330,10 +329,8 @@ def fit_cells(spec: RunSpec, dataset: Dataset, limits: Limits) -> RunSpec:
     """Return the spec with the characters that prompts show of a cell, if it leaves them to the models' contexts."""
     if spec.cell_limit:
         return spec
-    problem = problem_of(spec, dataset)
-    batches = [problem.batch(step) for step in range(problem.steps)]
     both = learner_prompts(spec, dataset), optimizer_prompts(spec, dataset)
-    return replace(spec, cell_limit=prompts.fitting_cell_limit(*both, batches, limits))
+    return replace(spec, cell_limit=prompts.fitting_cell_limit(*both, limits))
 
 
 def check_prompts_fit(spec: RunSpec, dataset: Dataset, limits: Limits) -> None:

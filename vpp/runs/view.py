@@ -12,7 +12,7 @@ from vpp.posterior.weights import ess_of_sentences as weights_ess
 from vpp.posterior.weights import normalise
 
 if TYPE_CHECKING:
-    from vpp.runs.journal import Record
+    from vpp.runs.directory import Record
 
 T = TypeVar("T")
 V = TypeVar("V", "StepView", "RunView")

@@ -13,14 +13,22 @@ from typing import Any, cast
 
 from vpp.environment import Environment
 from vpp.errors import DiskRefused, EndpointError, EndpointUnreachable, VppError
-from vpp.events import Event, RunFailed, RunFinished, RunPaused, RunResumed, RunStarted, StepFinished
+from vpp.events import Counters, Event, RunFailed, RunFinished, RunPaused, RunResumed, RunStarted, StepFinished
 from vpp.inference import sample
 from vpp.inference.sampling import conclude
-from vpp.llm.limits import Counters
 from vpp.runs.asking import Access, Session, open_session, versions
 from vpp.runs.budget import cap_reached_words
-from vpp.runs.directory import Command, Heartbeat, RunDirectory, load_dataset, refusal
-from vpp.runs.journal import Journal, complete_answers, read_view, write_summary
+from vpp.runs.directory import (
+    Command,
+    Heartbeat,
+    Journal,
+    RunDirectory,
+    complete_answers,
+    load_dataset,
+    read_view,
+    refusal,
+    write_summary,
+)
 from vpp.runs.preparation import start_of
 from vpp.runs.process import SLOT_POLL_S, Slots, on_signals
 from vpp.runs.spec import Keys

@@ -100,7 +100,6 @@ class Card:
     name: str = ""
     """`hypothesis 27`; empty in a report."""
     id: str = ""
-    """Of its text."""
     words: str
     """Without the seed sentence, which all share."""
     whole: str = ""
@@ -108,13 +107,11 @@ class Card:
     measure: Literal["weight", "log-likelihood", ""] = "weight"
     """Name of the value; empty for a count of chains or copies."""
     value: str = ""
-    """`62 %`; empty before there is one."""
     bar: float = 0.0
     """Length of its bar, from 0 to 1."""
     copies: int = 1
     facts: tuple[str, ...] = ()
     title: str = ""
-    """The facts in full."""
     marks: tuple[tuple[Mark, str], ...] = ()
     folds: tuple[Fold, ...] = ()
     before: str = ""
@@ -162,17 +159,13 @@ class Lines:
 
 
 class Drawing(ABC):
-    """A block that renders itself."""
+    """A block that renders itself; in Markdown it is a table, or there is none of it."""
 
     @abstractmethod
     def html(self) -> str: ...
 
-
-class TableDrawing(Drawing):
-    """A drawing that is a table in Markdown; the others are on pages alone."""
-
-    @abstractmethod
-    def table(self) -> Table: ...
+    def table(self) -> Table:
+        raise TypeError(f"no Markdown for {type(self).__name__}")
 
 
 Block = Say | Heading | Note | Alert | Metrics | Table | Quote | Code | Fold

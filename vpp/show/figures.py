@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from vpp.environment import app_folder
-from vpp.show.blocks import Drawing, Table, TableDrawing
+from vpp.show.blocks import Drawing, Table
 from vpp.show.markup import CUE, aligned, badge, caption, html, is_rewritten, scrolling, term, text
-from vpp.show.words import EQUAL, NBSP, counted, cut, percent
+from vpp.show.words import EQUAL, counted, cut, percent
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -22,9 +22,6 @@ class Token(NamedTuple):
     light: str
     dark: str
 
-    def of(self, mode: Mode) -> str:
-        return self.light if mode == "light" else self.dark
-
 
 _SHEET = (app_folder() / "assets" / "vpp.css").read_text(encoding="utf-8")
 TOKENS = {name: Token(*pair) for name, *pair in re.findall(r" --([\w-]+): light-dark\((#\w+), (#\w+)\);", _SHEET)}
@@ -32,6 +29,7 @@ TOKENS = {name: Token(*pair) for name, *pair in re.findall(r" --([\w-]+): light-
 
 HUES = 6
 """Custom properties --l0 to --l5 of assets/vpp.css; the seventh label has the first one's hue again."""
+LEAST_ROOM = 3
 Kind = Literal["good", "bad", "unsure good", "unsure bad"]
 
 
@@ -49,7 +47,7 @@ class VoteBar(Drawing):
     labels: tuple[str, ...]
     abstained: float = 0.0
     room: int = 24
-    """Characters that fit into the whole bar: a label without its room is not written."""
+    """Characters that fit into the whole bar: the page cuts a label that is longer than its part."""
 
     @property
     def words(self) -> str:
@@ -64,9 +62,8 @@ class VoteBar(Drawing):
         is_tied = len(shares) > 1 and shares[0][1] - shares[1][1] < EQUAL
 
         def span(place: int, label: str, share: float) -> str:
-            # No-break spaces: on a narrow page a label is complete or out of sight.
-            said = (each.replace(" ", NBSP) for each in (self._words(label, share), label))
-            words = text(next((each for each in said if len(each) <= share * self.room), ""))
+            said, most = self._words(label, share), share * self.room
+            words = text(said if len(said) <= most else label if most >= LEAST_ROOM else "")
             kind = f"{hue(label, self.labels)}{'' if place or is_tied else ' lead'}"
             return f'<span class="{kind}" style="--v:{share:.4f}">{words}</span>'
 
@@ -76,7 +73,7 @@ class VoteBar(Drawing):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PartsBar(TableDrawing):
+class PartsBar(Drawing):
     """Counts of rows side by side, with a legend under them."""
 
     name: str
@@ -112,7 +109,6 @@ class Curve(Drawing):
     names: Sequence[str] = ()
     """Of the lines in the key, in their order; their classes if not given."""
     dots: Sequence[tuple[float, float, str]] = ()
-    """Step, value and name."""
     low: tuple[float, str]
     high: tuple[float, str]
     """Ends of the scale, and how they read."""
@@ -171,10 +167,9 @@ class Curve(Drawing):
 
 
 def plotly_figure(curve: Curve, mode: Mode) -> "go.Figure":
-    """Draw the lines of a curve so that a pointer reads their values."""
     import plotly.graph_objects as go  # late: it takes a second
 
-    ink = {name: token.of(mode) for name, token in TOKENS.items()}
+    ink = {name: getattr(token, mode) for name, token in TOKENS.items()}
     lines = [
         go.Scatter(
             x=[step for step, _ in points],
@@ -224,12 +219,11 @@ class RowLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RowTable(TableDrawing):
+class RowTable(Drawing):
     columns: tuple[str, ...]
     """Inputs; a single one may be a text."""
     lines: tuple[RowLine, ...]
     vote: str = "vote"
-    """Head of the column with the vote, or with the mean."""
     opens: bool = True
     """Whether a row opens when it is pressed: not in a report."""
     open_row: int | None = None

@@ -18,11 +18,8 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
 from html import escape
-from io import StringIO
-from itertools import accumulate
-from keyword import iskeyword
+from keyword import kwlist
 from pathlib import Path
-from tokenize import TokenError, generate_tokens, tok_name
 
 from vpp.data.numbers import is_number
 from vpp.show.blocks import (
@@ -42,7 +39,6 @@ from vpp.show.blocks import (
     Quote,
     Say,
     Table,
-    TableDrawing,
     Version,
     Versions,
 )
@@ -112,7 +108,6 @@ def safe_cell(text: str) -> str:
 
 
 def original(cell: str) -> str:
-    """Return the text that `safe_cell` was given."""
     return cell[1:] if cell.startswith("'") and FORMULA.match(cell, 1) else cell
 
 
@@ -151,7 +146,6 @@ def block(*parts: str, label: str = "") -> str:
 
 
 def badge(mark: Mark, words: str) -> str:
-    """Return a status: a shape and a word."""
     shape = f'<i class="m {mark}" aria-hidden="true"></i>' if mark else ""
     return f'<span class="badge">{shape}{text(words)}</span>'
 
@@ -271,22 +265,20 @@ def diff_html(before: str, after: str) -> str:
     return " ".join(parts)
 
 
-LITERALS = ("STRING", "NUMBER", "FSTRING_START", "FSTRING_MIDDLE", "FSTRING_END")
+KEYWORDS = "|".join(kwlist)
+PYTHON = re.compile(rf"""#.*|(?P<lit>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|\b\d[\w.]*)|\b(?P<kw>{KEYWORDS})\b""")
 
 
 def program_html(source: str) -> str:
-    """Return a program with its keywords and literals marked; plain if it does not tokenize."""
-    starts = [0, *accumulate(len(line) + 1 for line in source.split("\n"))]
+    """Return a program with its keywords and literals marked."""
+
+    def marked(found: re.Match[str]) -> str:
+        return f'<span class="{found.lastgroup}">{text(found[0])}</span>' if found.lastgroup else text(found[0])
+
     parts, end = [], 0
-    try:
-        for token in generate_tokens(StringIO(source).readline):
-            if iskeyword(token.string) or tok_name[token.type] in LITERALS:
-                kind = "kw" if iskeyword(token.string) else "lit"
-                first, last = (starts[row - 1] + column for row, column in (token.start, token.end))
-                parts += [text(source[end:first]), f'<span class="{kind}">{text(source[first:last])}</span>']
-                end = last
-    except (TokenError, SyntaxError, IndexError):
-        return text(source)
+    for found in PYTHON.finditer(source):
+        parts += [text(source[end : found.start()]), marked(found)]
+        end = found.end()
     return "".join((*parts, text(source[end:])))
 
 
@@ -368,7 +360,7 @@ def block_markdown(block: object, level: int) -> str:
         case Deck():
             cards = ((markdown_text(" · ".join(_head(card))), markdown_quote(card.words)) for card in block.cards)
             return "\n\n".join(f"{place}. {head}\n\n{words}" for place, (head, words) in enumerate(cards, 1))
-        case TableDrawing():
+        case Drawing():
             return block_markdown(block.table(), level)
     raise TypeError(f"no Markdown for {type(block).__name__}")
 
@@ -430,7 +422,7 @@ LONGEST_LINE = 200
 
 def _head(card: Card) -> tuple[str, ...]:
     copies = counted(card.copies, "copy", "copies") if card.copies > 1 else ""
-    return tuple(filter(None, (card.value, *card.facts, copies)))
+    return tuple(filter(None, (card.value, card.name, *card.facts, copies)))
 
 
 def _card_html(card: Card) -> str:
