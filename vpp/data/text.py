@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import chain, count, islice
+from itertools import chain, count, islice, zip_longest
 from typing import Literal, NamedTuple
 
 from vpp.data.columns import MISSING, MOSTLY, is_date, is_quantity
@@ -148,7 +148,7 @@ def read_records(
     try:
         for cells in reader:
             start, line = line, first_line + reader.line_num
-            own = list(map(stripped, cells))
+            own = tuple(map(stripped, cells))
             if any(own):
                 if line - start > 2 and is_strict and quotes is None and _holds_records(cells, delimiter):
                     how = f"if quotes are text, choose {PLAIN_QUOTES}; if they enclose it, --read quotes=csv"
@@ -177,9 +177,9 @@ def _holds_records(cells: Sequence[str], delimiter: str) -> bool:
 
 def _is_rule(record: Record) -> bool:
     """True for a line that sets the header apart, as in Markdown and in the output of a database."""
-    filled = list(filter(None, record.cells))
-    if filled[0][0] not in "|+:=-" or "".join(filled).strip("|+:=-"):
+    if next(filter(None, record.cells))[0] not in "|+:=-" or "".join(record.cells).strip("|+:=-"):
         return False
+    filled = list(filter(None, record.cells))
     return any("---" in cell or "===" in cell for cell in filled) or all("--" in cell for cell in filled)
 
 
@@ -420,8 +420,8 @@ def read_lines(records: Sequence[Record], reading: Reading, name: str, read_as: 
     takes every line as it is. Raises DataError for a table without rows or beyond the limits, and for two headers.
     """
     is_whole = bool(read_as.as_is)
-    rules = [record.line for record in records if not is_whole and _is_rule(record)]
-    lines = [record for record in records if record.line not in rules] if rules else records
+    rules = {record.line for record in records if not is_whole and _is_rule(record)}
+    lines = [record for record in records if record.line not in rules]
     if not lines:
         raise DataError(f"{name} is empty: a header line and rows are needed")
     start = table_start(lines[:SAMPLE_RECORDS]) if read_as.skip_lines is None else 0
@@ -429,14 +429,15 @@ def read_lines(records: Sequence[Record], reading: Reading, name: str, read_as: 
     why = why_no_header(top) if read_as.header is None else ""
     header = not why if read_as.header is None else read_as.header
     heads = top[0].cells if header else [""] * max(len(record.cells) for record in top)
-    if header and not is_whole and len(top) > 1 and _has_two_headers(top):
-        remedy = f"write one line of names, or choose {AS_IS}, which reads the second line as a row"
-        raise DataError(f"{name}: lines {top[0].line} and {top[1].line} both seem to name the columns: {remedy}")
     is_again = header and not is_whole and len(heads) > 1
-    again = [record.line for record in lines[start + 1 :] if is_again and record.cells == heads]
+    again = {record.line for record in lines[start + 1 :] if is_again and record.cells == heads}
     rows = [record for record in lines[start + header :] if record.line not in again]
     columns = _columns(rows, heads, name)
     first, end = (0, len(rows)) if is_whole else _find_rows(columns, has_header=header)
+    has_own_names = first and any(cell and not head for head, cell in zip(heads, rows[0].cells, strict=False))
+    if has_own_names or (header and not is_whole and len(top) > 1 and _has_two_headers(top)):
+        remedy = f"write one line of names, or choose {AS_IS}, which reads the second line as a row"
+        raise DataError(f"{name}: lines {top[0].line} and {top[1].line} both seem to name the columns: {remedy}")
     texts = {at: column[first:end] for at, column in enumerate(columns)}
     names, name_notes = unique_names({at: head for at, head in enumerate(heads) if head or any(texts[at])})
     if not header:
@@ -449,8 +450,8 @@ def read_lines(records: Sequence[Record], reading: Reading, name: str, read_as: 
     leave_out = f"left out; {AS_IS} reads every line"
     own_notes = (
         _excerpt("above the table", lines[:start], "--read skip-lines=0 reads every line"),
-        _have(rules, f"nothing but a rule: {leave_out}"),
-        _have(again, f"the header again: {leave_out}"),
+        _have(sorted(rules), f"nothing but a rule: {leave_out}"),
+        _have(sorted(again), f"the header again: {leave_out}"),
         _have(short, f"fewer than {n_named} cells: the others are missing"),
         _excerpt("no data", rows[:first], f"{AS_IS} reads it"),
         _excerpt("below the table", rows[end:], f"{AS_IS} reads every line"),
@@ -473,7 +474,8 @@ def _columns(rows: Sequence[Record], heads: Sequence[str], name: str) -> list[li
         fault = f"line {wide.line} has {len(wide.cells)} cells where {n_columns} are expected"
         remedy = "quote cells that contain the delimiter, name every column (R leaves out that of its row names)"
         raise DataError(f"{name}: {fault}: {remedy}, or skip the lines above the table")
-    return [[row.cells[at] if at < len(row.cells) else "" for row in rows] for at in range(n_columns)]
+    columns = zip_longest(heads, *(row.cells for row in rows), fillvalue="")
+    return [list(column[1:]) for column in islice(columns, n_columns)]
 
 
 # --- lines that are no rows -------------------------------------------------------------------------------------------
@@ -542,11 +544,8 @@ def _is_total(columns: Sequence[Sequence[str]], row: int, last: int) -> bool:
 
 
 def _are_quantities(cells: Sequence[str]) -> bool:
-    """True for a column of numbers or dates; the first cells are looked at first, which is quick."""
-    if any(map(_is_word, cells[:ROWS_COMPARED])):
-        return False
-    present = {cell for cell in cells if not _is_missing(cell)}
-    return len(present) >= FEWEST_QUANTITIES and not any(map(_is_word, present))
+    """True for a column of numbers or dates; the first word ends the search."""
+    return not any(map(_is_word, cells)) and len({cell for cell in cells if not _is_missing(cell)}) >= FEWEST_QUANTITIES
 
 
 def _is_sum(column: Sequence[str], row: int) -> bool:
