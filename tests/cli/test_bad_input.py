@@ -8,29 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.processes import PENGUINS, Desk, Model, free_port
-from vpp.cli import main
 from vpp.cli.system import write_bytes
 from vpp.errors import DiskRefused
 
 Vpp = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def vpp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Vpp:
-    """A command in this process, for those that end before a worker begins."""
-    monkeypatch.chdir(tmp_path)
-    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "VPP_MODEL", "VPP_CACHE_DIR", "VPP_MAX_RUNNING"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("VPP_RUNS_DIR", str(tmp_path / "runs"))
-
-    def command(*words: str | Path) -> tuple[int, str, str]:
-        try:
-            code = main([str(word) for word in words])
-        except SystemExit as ended:
-            code = int(ended.code or 0)
-        return code, *capsys.readouterr()
-
-    return command
 
 
 TABLE = "a,b,kind,same\n" + "".join(f"{i},{i % 7},{'x' if i % 2 else 'y'},1\n" for i in range(60))
