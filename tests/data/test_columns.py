@@ -14,7 +14,7 @@ from vpp.data.numbers import is_number, read_notation, read_number, sequence_ite
 
 
 def kind_of(cells: list[str], name: str = "x") -> str:
-    return read_columns([name], [cells])[0][0].kind
+    return read_columns({name: cells})[0][0].kind
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_a_sequence_is_its_integers():
 
 def test_two_orders_of_day_and_month_are_doubtful_only_if_they_differ():
     def said(cells: list[str]) -> bool:
-        return any("could be month/day/year or day/month/year" in note for note in read_columns(["x"], [cells])[2])
+        return any("could be month/day/year or day/month/year" in note for note in read_columns({"x": cells})[2])
 
     assert said(["03/04/2024"])
     assert not said(["03/03/2024"])
