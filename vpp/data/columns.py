@@ -239,8 +239,7 @@ def read_date(text: str, form: str) -> datetime | None:
 WORDS = ("category", "text")
 Cells = tuple[str | None, ...]
 """None is a missing cell."""
-Lines = Sequence[int]
-"""Line of each row in the file, counted from 1; empty for a source without lines."""
+Lines = Sequence[int]  # line of each row in the file, counted from 1; empty for a source without lines
 Words = tuple[str, ...] | None
 MOSTLY = 0.8  # least share of numbers, or dates, in a column that mostly holds them
 FEWEST = 3  # least numbers in a column for such a note
@@ -256,7 +255,7 @@ _TESTS: dict[Kind | None, tuple[str, Callable[[str], bool], Callable[[Sequence[s
 
 
 def place_of(row: int, lines: Lines) -> str:
-    return f"line {lines[row]}" if lines else f"row {row + 1} (counted from 1)"
+    return f"line {lines[row]}" if lines else f"row {row + 1} from the top"
 
 
 def read_columns(
@@ -272,8 +271,8 @@ def read_columns(
 
     A None is a missing cell; numbers are plain decimal, other cells as written.
 
-    texts: (row,) stripped cells of each column. chosen: the user's kinds, by column.
-    is_typed: the source has its own missing cells, so words such as NA are values, except among numbers and dates.
+    texts: (row,) stripped cells by column. chosen: the user's kinds. is_typed: the source has its own missing cells, so
+    words such as NA are values, except in a column of numbers or dates.
     Raises DataError if a cell is not of the kind chosen for its column.
     """
     words, likely = words_by_column(read_as.missing or (), list(texts)), "," if delimiter == ";" else "."
@@ -293,7 +292,7 @@ def read_columns(
         if draft.notation and draft.notation.is_doubtful and any("." in text for text in draft.given):
             written, plain = next(pair for pair in zip(draft.given, draft.present, strict=True) if pair[0] != pair[1])
             how = "choose --read decimal=comma or --read decimal=point"
-            raise DataError(f"column {draft.name!r}: {quoted(written)} may be {plain} or a number below 1,000: {how}")
+            raise DataError(f"column {draft.name!r}: {draft.place(written)}, {plain} or a number below 1,000: {how}")
     columns = tuple(draft.column() for draft in drafts)
     notes = (*_notation_notes(drafts), *chain.from_iterable(map(_kind_notes, drafts)), *_missing_notes(drafts))
     return columns, tuple(draft.cells for draft in drafts), notes
@@ -326,7 +325,7 @@ class _Draft:
         what, fits, all_fit = _TESTS.get(self.choice, ("", bool, lambda cells: True))
         if not all_fit(self.present):
             wrong = next((cell for cell in self.given if not fits(cell)), None)
-            why = f"it holds {_two_ways(self.given)}" if wrong is None else self.place(wrong)
+            why = self.two_ways() if wrong is None else self.place(wrong)
             unfit = f"column {self.name!r} cannot be read as {what}: {why}"
             raise DataError(f"{unfit}: fix the cells, or choose another kind")
         self.cells: Cells = tuple(self.texts)
@@ -361,14 +360,12 @@ class _Draft:
         return "category" if 2 * len(distinct) <= n and 2 * n_sentences <= len(distinct) else "text"
 
     def place(self, text: str) -> str:
-        return f"{self.line(text)} holds {quoted(text)}"
+        return f"{place_of(self.texts.index(text), self.lines)} holds {quoted(text)}"
 
-    def line(self, text: str) -> str:
-        return place_of(self.texts.index(text), self.lines)
-
-    def undo(self, kind: Kind) -> str:
-        """Return the option that reads the column as another kind."""
-        return f"--kind '{self.name}={kind}'"
+    def two_ways(self) -> str:
+        """Place the first number and one of another unit, or else the last."""
+        other = next((text for text in self.given if unit_of(text) != unit_of(self.given[0])), self.given[-1])
+        return f"{self.place(self.given[0])}, {self.place(other)}"
 
 
 def read_cell(text: str, column: Column) -> str | None:
@@ -392,33 +389,31 @@ def _notation_notes(drafts: Sequence[_Draft]) -> Iterator[str]:
     for notation, columns in alike.items():
         pairs = ((draft, *pair) for draft in columns for pair in zip(draft.given, draft.present, strict=True))
         draft, written, cell = max((each for each in pairs if each[1] != each[2]), key=lambda each: len(each[1]))
-        more = f" and {len(columns) - 3:,} more" if len(columns) > 3 else ""
-        named = f"column{'s' if len(columns) > 1 else ''} {', '.join(repr(each.name) for each in columns[:3])}{more}"
-        undo = f"{draft.undo('text')} keeps such cells as they are written"
-        if notation.is_doubtful or is_number(written):
-            mark = f"--read decimal={'comma' if notation.decimal == '.' else 'point'}" if set(written) & {*",."} else ""
-            sequence = draft.undo("sequence") if is_sequence(written) else ""
-            undo = f"if that is wrong, {' or '.join(filter(None, (mark, sequence)))} says so"
-        read = f"{quoted(written)} is read as {f'{cell} {notation.unit}'.strip()}"
-        yield f"{named}, {draft.line(written)}: {read}; {undo}"
+        named = first_of([repr(each.name) for each in columns], 3)
+        is_open = notation.is_doubtful or is_number(written)
+        undo = f"--kind '{draft.name}={'sequence' if is_open and is_sequence(written) else 'text'}'"
+        if is_open and not set(written).isdisjoint(",."):
+            undo = f"--read decimal={'comma' if notation.decimal == '.' else 'point'} or {undo}"
+        read = f"{draft.place(written)}, read as {f'{cell} {notation.unit}'.strip()}"
+        yield f"column{'s' if len(columns) > 1 else ''} {named}: {read}; if that is wrong, {undo} says so"
 
 
 def _kind_notes(draft: _Draft) -> Iterator[str]:
     name, cells = f"column {draft.name!r}", draft.given
     for word in draft.kept_words:
         how = f"--missing '{draft.name}={word}' says so"
-        yield f"{name}, {draft.line(word)}: {word!r} is read as a label; if it means a missing cell, {how}"
+        yield f"{name}: {draft.place(word)}, read as a label; if it means a missing cell, {how}"
     if draft.choice is not None or not cells or draft.kind == "number":
         return
+    first = f"{name}: {draft.place(cells[0])}"
     if draft.kind == "date":
         forms = date_forms(cells)
         if any(read_date(cell, forms[0]) != read_date(cell, forms[-1]) for cell in cells):
-            either = f"{forms[0]} or {forms[-1]}; prompts show them as written, {draft.undo('text')} takes them as text"
-            yield f"{name}, {draft.line(cells[0])}: dates such as {cells[0]!r} could be {either}"
+            how = f"prompts show such dates as written, and --kind '{draft.name}=text' takes them as text"
+            yield f"{first}, which could be {forms[0]} or {forms[-1]}; {how}"
     elif draft.kind != "sequence" and draft.are_numbers:
         if draft.kind == "text" or are_codes(cells, name=draft.name):
-            codes = f"codes of digits, not numbers, such as {quoted(cells[0])} in {draft.line(cells[0])}"
-            yield f"{name} holds {codes}; {draft.undo('number')} reads them as numbers"
+            yield f"{first}, read as a code of digits; --kind '{draft.name}=number' reads such codes as numbers"
     elif altered := next((cell for cell in cells if _NO_YEAR.fullmatch(cell.lower())), None):
         about = f"{draft.place(altered)}, a date without its year or its day"
         yield f"{name}: {about}, read as text; if a spreadsheet made it of a text such as 1-10, correct it there"
@@ -438,30 +433,22 @@ def _mostly_notes(draft: _Draft, what: str, fits: Callable[[str], bool]) -> Iter
         return
     if not others and what == "numbers":
         how = "write them alike, or leave the column out with --inputs"
-        yield f"{name}: its numbers are not in one notation, such as {_two_ways(cells)} ({draft.line(cells[0])}); {how}"
+        yield f"{name}: its numbers are not in one notation ({draft.two_ways()}): {how}"
     elif others and len(cells) >= FEWEST:
         is_word = len(others[0]) <= LONGEST_WORD and others[0].isprintable() and "," not in others[0]
         how = f"if that means a missing cell, --missing '{draft.name}={others[0]}' says so"
         yield f"{name}, though mostly {what}: {draft.place(others[0])}; {how if is_word else 'correct it in the file'}"
 
 
-def _two_ways(numbers: Sequence[str]) -> str:
-    """Quote the first number and one of another unit, or else the last: `'$12.00' and '(CHF 17.84)'`."""
-    other = next((number for number in numbers if unit_of(number) != unit_of(numbers[0])), numbers[-1])
-    return f"{quoted(numbers[0])} and {quoted(other)}"
-
-
 def _missing_notes(drafts: Sequence[_Draft]) -> Iterator[str]:
     counts: Counter[str] = Counter()
     for draft in drafts:
         counts.update(draft.absent)
+    at = {text: place_of(draft.texts.index(text), draft.lines) for draft in reversed(drafts) for text in draft.absent}
+    words = [f"{text!r} ({n:,}, as in {at[text]})" for text, n in counts.most_common() if text]
     chosen = [draft for draft in drafts if draft.words is not None]
     if kept := [f"{text!r} in {draft.name!r}" for draft in chosen for text in draft.given if text.lower() in MISSING]:
         yield f"read as values, since --missing names other words: {first_of(kept, 5)}"
-    words = []
-    for text, n in counts.most_common() if len(counts) > ("" in counts) else ():
-        first = min(draft.texts.index(text) for draft in drafts if text in draft.absent)
-        words += [f"{text!r} ({n:,}, from {place_of(first, drafts[0].lines)} on)"] if text else []
     if words:
         cells = "1 cell is" if counts.total() == 1 else f"{counts.total():,} cells are"
         empty = f"; {counts['']:,} are empty" if counts[""] else ""

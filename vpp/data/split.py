@@ -12,7 +12,6 @@ from vpp.data.dataset import RANDOM, SplitRule
 from vpp.data.numbers import is_number
 from vpp.data.table import Table
 from vpp.errors import DataError, InputError, counted, quoted
-from vpp.posterior.calibration import Conformal
 from vpp.randomness import rng
 
 HELD_OUT = 0.375  # share of test and calibration rows if there are fewer rows than the sizes ask for
@@ -173,13 +172,6 @@ def group_split(pool: Pool, plan: SplitPlan, rng: np.random.Generator) -> Split:
     more = f", {n:,} for calibration (one row each)" if plan.calibration_size else ""
     groups = f"{counted(of_train, 'group')} for training, {of_test:,} for testing{more}, no overlap"
     return Split(train=train, test=test, calibration=calibration, note=f"split by {plan.rule.column!r}: {groups}")
-
-
-def few_calibration(n: int, plan: SplitPlan) -> str:
-    """Say that calibration rows are too few for the promise; empty if they suffice, or none are wanted."""
-    least = Conformal(scores=(), level=plan.coverage).least_rows if plan.calibration_size else 0
-    rows = counted(n, "group" if plan.rule.kind == "group" else "row")
-    return f"{rows} for calibration: too few for {100 * plan.coverage:g} %, which takes {least}" if n < least else ""
 
 
 def _calibrated(split: Split, plan: SplitPlan) -> Split:
