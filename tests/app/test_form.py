@@ -68,7 +68,7 @@ def choose_kind(app: AppTest, name: str, value: str) -> None:
 def test_a_kind_that_is_chosen_is_used_and_stays_or_is_refused_in_one_line(app: AppTest) -> None:
     upload(app, GERMAN.encode(), "haus.csv")
     assert "number in €" in shown(app)
-    assert "is read as" in shown(app)
+    assert "read as" in shown(app)
     assert "A guess, as the last suitable column." in shown(app)
     assert shown(app).index("kauf</th>") < shown(app).index("preis</th>")
     choose_kind(app, "note", "category")

@@ -105,7 +105,7 @@ def test_new_rows_are_read_as_those_of_the_run():
     assert like.cells("preis") == ("1234", "7.5", "free")
     assert like.cells("note") == ("none", None, "MILD")
     assert like.notes == (
-        "column 'preis': row 2 holds 'free', which is not a number; such cells stay as written",
+        "column 'preis': line 4 holds 'free', which is not a number; such cells stay as written",
         "column 'note': 'None' is read as 'none', as the other rows spell it",
     )
     again = read_like(few, GERMAN.columns, {"note": ("none", "NONE", "1")})

@@ -70,7 +70,7 @@ def resolve_task(table: Table, target: str, task: Task | Literal["auto"]) -> Tas
         raise InputError(f"task is {task!r}: choose one of {', '.join(known)}")
     column, present = table.column(target), [cell for cell in table.cells(target) if cell is not None]
     labels = number_labels(present) if column.n_distinct <= MAX_CLASSES else {}
-    if not labels:
+    if present and not labels:
         check_lost(table, target)
     fault = "" if present else f"of {table.file} is empty"
     if len({labels.get(cell, cell) for cell in present}) == 1:
