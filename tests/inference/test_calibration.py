@@ -1,9 +1,10 @@
 """Simulation-based calibration (Talts et al., 2018) of the shipped samplers, on 24 hypotheses with a uniform prior.
 
 A hypothesis drawn from the prior makes the labels of a table, with a noise drawn from Beta(1, 9); half of the tables
-have labels of chance, by a share drawn evenly, as the prior of the constant answer has it. The truth's place in the sampler's posterior, from the
-likeliest down, the constant answer among them, is uniform if the weights are right. The optimizer is a fake
-that draws and refines in this space, since no model has a known prior: how well a model writes is no part of this.
+have labels of chance, by a share drawn evenly, as the prior of the constant answer has it. The truth's place in the
+sampler's posterior, from the likeliest down, the constant answer among them, is uniform if the weights are right. The
+optimizer is a fake that draws and refines in this space, since no model has a known prior: how well a model writes is
+no part of this.
 """
 
 from dataclasses import replace

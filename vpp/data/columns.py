@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from itertools import chain
 
 from vpp.data.dataset import DETECT, Column, Kind, ReadAs
-from vpp.data.descriptions import nearest, split_at_key
+from vpp.data.descriptions import first_of, nearest, split_at_key
 from vpp.data.numbers import (
     Notation,
     certain_decimal,
@@ -388,9 +388,10 @@ def _kind_notes(draft: _Draft) -> Iterator[str]:
     if draft.choice is not None or not cells or draft.kind == "number":
         return
     if draft.kind == "date":
-        first, *_, last = 2 * date_forms(cells)
-        if any(read_date(cell, first) != read_date(cell, last) for cell in cells):
-            yield f"{name}: dates such as {cells[0]!r} could be {first} or {last}; prompts show them as written"
+        forms = date_forms(cells)
+        if any(read_date(cell, forms[0]) != read_date(cell, forms[-1]) for cell in cells):
+            either = f"{forms[0]} or {forms[-1]}"
+            yield f"{name}: dates such as {cells[0]!r} could be {either}; prompts show them as written"
     elif draft.kind != "sequence" and draft.are_numbers:
         if draft.kind == "text" or are_codes(cells, name=draft.name):
             yield f"{name} holds codes of digits, not numbers; the kind number reads them as numbers"
@@ -432,13 +433,9 @@ def _missing_notes(drafts: Sequence[_Draft]) -> Iterator[str]:
     words = [f"{text!r} ({n:,})" for text, n in counts.most_common() if text]
     chosen = [draft for draft in drafts if draft.words is not None]
     if kept := [f"{text!r} in {draft.name!r}" for draft in chosen for text in draft.given if text.lower() in MISSING]:
-        yield f"read as values, since --missing names other words: {_first_five(kept)}"
+        yield f"read as values, since --missing names other words: {first_of(kept, 5)}"
     if words:
         cells = "1 cell is" if counts.total() == 1 else f"{counts.total():,} cells are"
         empty = f"; {counts['']:,} are empty" if counts[""] else ""
         undo = "" if chosen else "; if one of these words is a value, name those that are not with --missing"
-        yield f"{cells} missing, written as {_first_five(words)}{empty}{undo}"
-
-
-def _first_five(items: Sequence[str]) -> str:
-    return ", ".join(items[:5]) + (", …" if len(items) > 5 else "")
+        yield f"{cells} missing, written as {first_of(words, 5)}{empty}{undo}"

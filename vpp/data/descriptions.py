@@ -18,7 +18,6 @@ LABEL = "label:"
 ENDING = ".columns.csv"
 """What the name of a descriptions file has instead of the table's own ending."""
 MOST_CHARACTERS = 500
-LISTED = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +66,11 @@ def nearest(name: str, names: Sequence[str], listing: str) -> str:
     by_lower = {other.lower(): other for other in names}
     if near := [by_lower[lower] for lower in get_close_matches(name.lower(), by_lower)]:
         return f"did you mean {' or '.join(map(repr, near))}?"
-    return f"{listing} {', '.join(map(quoted, names[:LISTED]))}{', …' if len(names) > LISTED else ''}"
+    return f"{listing} {first_of(list(map(quoted, names)), 8)}"
+
+
+def first_of(items: Sequence[str], n: int) -> str:
+    return ", ".join(items[:n]) + (", …" if len(items) > n else "")
 
 
 def by_key(given: object, *, source: str) -> dict[str, str]:

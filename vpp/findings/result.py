@@ -59,8 +59,8 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
     uncertain = None  # test points without a unanimous vote (Section 5.3); numbers hardly ever agree to the digit
     if test and test.metric == "accuracy":
         uncertain = sum(is_uncertain(votes, test.weights) for votes in zip(*test.predictions, strict=True))
-    ending, meanings = run_verdict(directory, view), spec.dataset.get("descriptions", {})
-    answers, programs = JournalReader(directory.journal).read().answers, None
+    ending, answers, programs = run_verdict(directory, view), JournalReader(directory.journal).read().answers, None
+    descriptions = spec.dataset.get("descriptions", {})
     if dataset and spec.config.has_programs:
         readings = program_readings(view, answers, dataset)
         programs = [{"hypothesis": hypothesis, **each.as_json()} for hypothesis, each in readings.items()]
@@ -75,7 +75,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         "method": spec.config.method,
         "structured": {"option": spec.endpoint.structured, "carrier": SCHEMA if is_structured(spec) else None},
         "cells": {"limit": spec.cell_limit, "shown_in_part": cut_cells(dataset, spec.cell_limit) if dataset else None},
-        "described": {"columns": 0, "labels": 0} | {kind: len(texts) for kind, texts in meanings.items()},
+        "described": {kind: len(descriptions.get(kind, {})) for kind in ("columns", "labels")},
         "notes": spec.dataset["provenance"]["notes"],
         "metric": {
             "name": "accuracy" if spec.dataset["task"] == "classification" else "mse",

@@ -208,8 +208,7 @@ class Endpoint:
             finally:
                 self._throttle.began.remove(began)
                 if completion:
-                    self._check(body, completion)
-                    self._pay(body, completion)
+                    self._account(body, completion)
                 self._budget.ended()
 
     def _leave_out(self, fields: Mapping[str, float | None], body: dict[str, Any]) -> None:
@@ -219,15 +218,13 @@ class Endpoint:
             bound = "" if value is None else f" {'above' if value < body[name] else 'below'} {value:g}"
             self.counters.refuse(f"{name}{bound} ({self.model[:60]})")
 
-    def _check(self, body: dict[str, Any], completion: Completion) -> None:
-        """Note whether the server read all of an accepted request, and kept to its limit of tokens."""
+    def _account(self, body: dict[str, Any], completion: Completion) -> None:
+        """Pay for an answer; note whether the server read all of the request, and kept to its limit of tokens."""
         newer_limit = protocol.MOST_TOKENS[0]
         if completion.completion_tokens > body.get(newer_limit, protocol.COUNT_LIMIT) + 16:  # but for end marks
             self._leave_out({newer_limit: None}, body)  # Ollama accepts it and ignores it, but keeps to the older one
         if is_cut(body["messages"], completion):
             self.counters.fault(PROMPT_CUT)
-
-    def _pay(self, body: dict[str, Any], completion: Completion) -> None:
         if self.price != FREE:  # an upper bound, if the server counts no tokens
             read = completion.prompt_tokens or prompt_tokens(body["messages"])
             self._budget.pay(self.price.of(read, completion.completion_tokens or tokens_at_most(completion.text)))
