@@ -38,7 +38,7 @@ TABLE = "a,b,kind,same\n" + "".join(f"{i},{i % 7},{'x' if i % 2 else 'y'},1\n" f
         ("run t.csv --target kind --demo --plan --epochs 100000", "more than 100,000 steps"),
         ("run t.csv --target kind --demo --read colour=red", "'colour=red' is not NAME=VALUE with one of encoding"),
         ("run t.csv --target kind --demo --read skip-lines=-1", "skip-lines is -1: give 0 or more"),
-        ("run t.csv --target kind --demo --limit learner=many", "learner_max_tokens: Input should be a valid int"),
+        ("run t.csv --target kind --demo --limit learner=many", "'learner=many' is not NAME=N with one of calls"),
         ("run t.csv --target kind --demo --split by:a", "split 'by:a' is unknown: give random, group:COLUMN or time:"),
         ("run t.csv --target kind --demo --inputs a,zebra", "zebra"),
         ("run t.csv --target kind --demo --inputs ,", "name at least one"),
