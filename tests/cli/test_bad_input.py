@@ -191,9 +191,9 @@ def test_a_public_demo_asks_no_server_and_loads_no_model_file(
 
 @pytest.fixture
 def little_room() -> Iterator[None]:
-    """No file may grow beyond a kilobyte."""
+    """No file may grow beyond a megabyte."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1024, before[1]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2**20, before[1]))
     yield
     resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
@@ -202,6 +202,6 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, little_room: None) -
     earlier = tmp_path / "task.csv"
     write_bytes(earlier, b"a,b\n")
     with pytest.raises(DiskRefused, match="cannot be written"):
-        write_bytes(earlier, b"x" * 2048)
+        write_bytes(earlier, b"x" * (2**20 + 1))
     assert earlier.read_bytes() == b"a,b\n"
     assert list(tmp_path.iterdir()) == [earlier]
