@@ -26,7 +26,7 @@ from vpp.findings.rows import evaluated_rows
 from vpp.findings.slices import Slices, side_by_side, slices
 from vpp.findings.status import labels
 from vpp.runs.directory import Command, RunDirectory, Snapshot, State
-from vpp.runs.group import Group, goes_on, start_open
+from vpp.runs.group import Group, start_open
 from vpp.show import markup
 from vpp.show.blocks import Note
 from vpp.show.words import counted, listed
@@ -97,7 +97,7 @@ def draw_page() -> None:
 
     def is_live() -> bool:
         live = any(run.snapshot.state in opening.LIVE for run in read(runs, choice)[0])
-        return live or any(map(goes_on, group.runs))
+        return live or any(map(RunDirectory.is_held, group.runs))
 
     def has_ended() -> bool:
         if ended := was_live and not is_live():  # the runs of a group are then weighed together, in a run of its own

@@ -6,6 +6,7 @@ import inspect
 import signal
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 import hypothesis
 import pytest
@@ -47,9 +48,9 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 def forked_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Workers that a test starts from its own process are forks too."""
 
-    def fork(words: Sequence[str], log: Path, environment: Mapping[str, str]) -> Forked:
+    def fork(words: Sequence[str], log: Path, environment: Mapping[str, str], lock: BinaryIO) -> Forked:
         assert words[0] == "vpp"
-        return Forked(words[1:], cwd=Path.cwd(), env=child_environment(environment), log=log)
+        return Forked(words[1:], cwd=Path.cwd(), env=child_environment(environment), log=log, lock=lock)
 
     monkeypatch.setattr("vpp.runs.process.start", fork)
 

@@ -5,12 +5,12 @@ from pathlib import Path
 STAND_IN = '''
 """Stands in for xllamacpp: serves the demo model, or fails as llama.cpp does."""
 
-import os, sys, threading, time
+import os, socket, sys, threading, time
 from pathlib import Path
 from types import SimpleNamespace
 
 import uvicorn
-from vpp.demo.server import application, listen
+from vpp.demo.server import application
 
 
 class CommonParams:
@@ -31,7 +31,7 @@ class Server:
         if b"refused" in Path(options.model.path).read_bytes():
             print("0.00.031.607 E llama_model_load: error loading model: tensor 'blk.2' is corrupted", file=sys.stderr)
             raise RuntimeError("Failed to init server, please check the input params.")
-        listener = listen(options.hostnames[0], options.port)
+        listener = socket.create_server((options.hostnames[0], options.port))
         config = uvicorn.Config(application(latency_ms=5), log_level="warning", lifespan="off", ws="none")
         threading.Thread(target=uvicorn.Server(config).run, args=([listener],), daemon=True).start()
         self.listening_address = f"http://127.0.0.1:{listener.getsockname()[1]}"

@@ -209,7 +209,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ),
     ("runs/directory.py", "tests/runs/test_journal.py"): (
         ("a torn line stays", 'if line.endswith(b"\\n"))', ")"),
-        ("answers that a resume made void", "line.event.step != reader.view.total_steps", "False"),
+        ("answers that a resume made void", "if step != reader.view.total_steps", "if False"),
     ),
     ("runs/spec.py", "tests/runs/test_store.py"): (
         ("headers to any address", "own.headers if canonical(endpoint.base_url) == home else ()", "own.headers"),

@@ -174,7 +174,7 @@ def ask_row(job: Job) -> None:
 def row_form(job: Job, fields: Sequence[Field]) -> tuple[list[str | None], bool]:
     run, dataset = job.run, job.run.reader.dataset()
     fill_from(run, fields)
-    meanings = {name: markdown_text(meaning) for name, meaning in dataset.descriptions.columns}
+    meanings = {name: markdown_text(meaning) for name, meaning in dataset.descriptions.columns.items()}
     allowed = job.consent()
     with st.form(key_of(run, "form"), border=False):
         cells: list[str | None] = [None] * len(fields)
@@ -203,13 +203,14 @@ def row_form(job: Job, fields: Sequence[Field]) -> tuple[list[str | None], bool]
 
 def cell_of(field: Field, key: str, meanings: Mapping[str, str]) -> str | None:
     """Draw one field. Its name comes from the file, so Markdown in it is escaped. meanings: Markdown, by column."""
-    label = markdown_text(f"{field.column.name}, in {field.unit}" if field.unit else field.column.name)
+    unit = field.column.notation.unit if field.column.notation else ""
+    label = markdown_text(f"{field.column.name}, in {unit}" if unit else field.column.name)
     about = [meanings[field.column.name]] if field.column.name in meanings else []
-    if field.low is not None and field.high is not None:
-        about.append(f"The training rows have {field.written(field.low)} to {field.written(field.high)}.")
+    if field.range:
+        about.append(f"The training rows have {' to '.join(map(field.written, field.range))}.")
     keep = {"help": "\n\n".join(about) or None, **blocks.lasting(key)}
     if field.column.kind == "category":
-        return st.selectbox(label, field.values, None, **keep, accept_new_options=True, placeholder="missing")
+        return st.selectbox(label, sorted(field.cells), None, **keep, accept_new_options=True, placeholder="missing")
     if field.column.kind == "text":
         example = f"e.g. {shown_name(' '.join(field.example.split()))}" if field.example else ""
         return str(st.text_area(label, **keep, placeholder=example, height="content"))

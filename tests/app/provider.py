@@ -1,5 +1,6 @@
 """An OpenID Connect provider on loopback, for tests: it logs in whoever is clicked on."""
 
+import socket
 import threading
 import time
 from base64 import b64decode
@@ -15,8 +16,6 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse
 from starlette.routing import Route
-
-from vpp.demo.server import listen
 
 USERS = ("ann", "bob", "eve")
 CLIENT, SECRET = "vpp", "client-secret-of-the-tests"
@@ -74,7 +73,7 @@ PAGES = {"/.well-known/openid-configuration": describe, "/jwks": keys, "/authori
 def provider() -> Iterator[str]:
     routes = [*(Route(path, page) for path, page in PAGES.items()), Route("/token", token, methods=["POST"])]
     server = uvicorn.Server(uvicorn.Config(Starlette(routes=routes), log_level="warning", lifespan="off", ws="none"))
-    listener = listen("127.0.0.1", 0)
+    listener = socket.create_server(("127.0.0.1", 0))
     thread = threading.Thread(target=server.run, args=([listener],))
     thread.start()
     try:

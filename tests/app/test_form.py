@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.parts import form as form_part
 from pages.parts import opening
 from pages.parts.endpoint import DEMO, SERVER
 from pages.parts.form import GOES_ON, START
@@ -21,7 +22,7 @@ from tests.reporting.builders import run
 from vpp.events import Evaluated, RunFinished, RunPaused
 from vpp.llm.limits import Cap, Price
 from vpp.runs.directory import RunDirectory
-from vpp.runs.spec import Prices
+from vpp.runs.spec import EndpointSpec, Prices, RunSpec
 from vpp.runs.store import EXAMPLE, REAL_EXAMPLE, TEXT_EXAMPLE
 from vpp.settings import FOR_EXPERTS, Config
 
@@ -429,10 +430,20 @@ def test_a_run_is_renamed_and_deleted(app: AppTest, tmp_path: Path) -> None:
     assert "No runs yet" in shown(app)
 
 
-def test_a_run_is_started_again_on_its_rows_with_its_settings(app: AppTest, tmp_path: Path) -> None:
-    reader = labels(tmp_path)
-    spec = reader.directory.spec()
-    reader.directory.amend(config=replace(spec.config, epsilon="0.125", prior="Say yes often."))
+def test_a_run_is_started_again_on_its_rows_with_its_settings(
+    app: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every field of its server's settings is the same, also those that the form does not ask for."""
+    reader, specs = labels(tmp_path), list[RunSpec]()
+    spec, url = reader.directory.spec(), f"http://127.0.0.1:{free_port()}/v1"
+    texts = {"base_url": url, "optimizer_base_url": f"{url}/o", "model": "m", "optimizer_model": "o"}
+    texts |= {"structured": "auto", "body": '{"provider": {"data_collection": "deny"}}', "reasoning_effort": "low"}
+    usual = {each.name: getattr(EndpointSpec(), each.name) for each in fields(EndpointSpec)}
+    numbers = {name: value + 1 for name, value in usual.items() if type(value) in (int, float)}
+    own = EndpointSpec(**{**usual, **numbers, **texts, "cache": False, "demo_latency_ms": 0})
+    assert [name for name, value in usual.items() if getattr(own, name) == value] == ["demo", "demo_latency_ms", "gguf"]
+    reader.directory.amend(config=replace(spec.config, epsilon="0.125", prior="Say yes often."), endpoint=own)
+    monkeypatch.setattr(form_part, "draw_start", lambda _, spec, *__: specs.append(spec))
     app.session_state["this_run"] = True
     opened(app, reader, "watch")
     press(app, "Start again with changes")
@@ -441,6 +452,7 @@ def test_a_run_is_started_again_on_its_rows_with_its_settings(app: AppTest, tmp_
     assert app.text_input(key="new.option.epsilon").value == "0.125"
     assert app.text_area(key="new.option.prior").value == "Say yes often."
     assert app.number_input(key="new.option.batch_size").value == spec.config.batch_size
+    assert specs[-1].endpoint == own
     app.switch_page("pages/new_run.py").run()
     press(app, "Use another table")
     assert app.file_uploader

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import asdict
 from pathlib import Path
 
 from tests.processes import PENGUINS, SMALL, TARGET, Desk, Outcome, but_times_and_ids
@@ -40,12 +41,11 @@ def test_a_described_run_asks_and_ends_as_without(desk: Desk) -> None:
     directory = RunDirectory(first.result["dir"])
     described = RunReader(directory).dataset().descriptions
     assert described == Descriptions(
-        columns=(("island", "where it lives"), ("body_mass_g", FOLDED)),
-        labels=(("Adelie", "small"), ("Gentoo", "the largest")),
+        columns={"island": "where it lives", "body_mass_g": FOLDED}, labels={"Adelie": "small", "Gentoo": "the largest"}
     )
     assert "descriptions" not in RunDirectory(plain.result["dir"]).spec().dataset
     report = (directory.path / "report.md").read_text()
     assert "| island | where it lives |" in report
     assert "<b>=</b>" not in report.partition("### The command")[0]
-    assert json.loads((directory.path / "posterior.json").read_text())["dataset"]["descriptions"] == described.record
+    assert json.loads((directory.path / "posterior.json").read_text())["dataset"]["descriptions"] == asdict(described)
     assert desk.vpp("verify", directory.path).code == 0

@@ -12,7 +12,7 @@ from typing import Any
 import httpx2
 
 from vpp.demo import server
-from vpp.demo.prompt import Column
+from vpp.demo.rules import Column
 
 ROOT = Path(__file__).parents[2]
 TEMPLATES = ROOT / "vpp" / "llm" / "templates" / "paper"

@@ -4,34 +4,27 @@ import pytest
 
 from tests.demo.asking import BINARY, learner_prompt, optimizer_prompt, reply
 from vpp.answers import parse_label
-from vpp.demo.learner import respond
-from vpp.demo.prompt import LearnerQuestion, read_prompt
+from vpp.demo.server import LearnerQuestion, read_prompt
 
 ROW = "a: 3\nb: 4\nc: 0\nd: 7"
 
 
 def say(hypothesis: str, row: str = ROW, labels: tuple[str, ...] = ("0", "1")) -> str:
-    question = read_prompt(learner_prompt(hypothesis, row, labels))
-    assert question == LearnerQuestion(hypothesis, row, labels)
-    return respond(question)
+    prompt = learner_prompt(hypothesis, row, labels)
+    assert read_prompt(prompt) == LearnerQuestion(hypothesis, row, labels)
+    return reply(prompt)
 
 
 @pytest.mark.parametrize(
     ("rule", "explanation"),
     [
         ("Output 1 if the sum of the integers is even, and 0 otherwise.",
-         "The sum of the numbers is 14, which is even, so the rule gives 1."),
-        ("Output 0 if the sum of the integers is odd; otherwise output 1.",
-         "The sum of the numbers is 14, which is not odd, so the rule gives 1."),
-        ("Output 0 if a > 2 and b > 9, and 1 otherwise.",
-         "A is 3, which is greater than 2; b is 4, which is not greater than 9, so the rule gives 1."),
-        ("Output 1 if not (a > 5 or b > 9), and 0 otherwise.",
-         "A is 3, which is not greater than 5; b is 4, which is not greater than 9, so the rule gives 1."),
+         "Here the sum of the numbers = 14, so the rule gives 1."),
+        ("Output 0 if a > 2 and b > 9, and 1 otherwise.", "Here a = 3, b = 4, so the rule gives 1."),
+        ("Output 1 if not (a > 5 or b > 9), and 0 otherwise.", "Here a = 3, b = 4, so the rule gives 1."),
         ("Output 0 if the integers are in ascending order, and 1 otherwise.",
-         "The numbers are not in ascending order, so the rule gives 1."),
-        ("Output 1 if a, b and c are not in ascending order, and 0 otherwise.",
-         "A, b and c are not in ascending order, so the rule gives 1."),
-        ("Output 1 if a is not missing, and 0 otherwise.", "A is 3, which is not missing, so the rule gives 1."),
+         "Here the numbers = 3, 4, 0, 7, so the rule gives 1."),
+        ("Output 1 if a is not missing, and 0 otherwise.", "Here a = 3, so the rule gives 1."),
         ("Output 0 if e > 2, and 1 otherwise.",
          "The rule says nothing that I can read, so 0 is only a guess."),
         ("Always output 1.", "The rule gives 1."),
@@ -48,7 +41,7 @@ def test_a_guess_a_part_unread_and_a_missing_cell_are_named() -> None:
     said = say(f"{BINARY} If the moon is full, output 0. Otherwise, output 1.")
     assert said.endswith("Part of the rule I could not read.\nOutput: 1")
     said = say(f"{BINARY} Output 1 if a > 2, and 0 otherwise.", "a: missing\nb: 4")
-    assert said.startswith("Explanation: A is missing, which is not greater than 2, so the rule")
+    assert said.startswith("Explanation: Here a = missing, so the rule")
 
 
 ODD_ROWS = ("", "no colon at all", ":", "a:", ": 3", "a: b: c", "a: 1e999", "a: nan", "a: \\n", "x" * 9999,
@@ -58,7 +51,7 @@ ODD_ROWS = ("", "no colon at all", ":", "a:", ": 3", "a: b: c", "a: 1e999", "a: 
 def test_no_input_breaks_the_learner() -> None:
     for row in ODD_ROWS:
         for rule in ("Output 1 if the sum of the integers is even, and 0 otherwise.", "Output 1 if a > 3."):
-            text = respond(LearnerQuestion(f"{BINARY} {rule}", row, ("0", "1")))
+            text = reply(learner_prompt(f"{BINARY} {rule}", row, ("0", "1")))
             parsed = parse_label(text, ("0", "1"))
             assert parsed.value in ("0", "1"), row[:40]
             assert parsed.explanation, row[:40]

@@ -5,10 +5,10 @@ import re
 import numpy as np
 
 from tests.demo.asking import BINARY, REGRESSION, ROOT, columns, optimizer_prompt, prior_prompt
-from vpp.demo.optimizer import Batch, propose, teller
-from vpp.demo.prompt import OptimizerQuestion, PriorQuestion, read_prompt
+from vpp.demo.optimizer import Batch, OptimizerQuestion, PriorQuestion, propose, teller
 from vpp.demo.reading import read_rule
 from vpp.demo.rules import Rule, read_row
+from vpp.demo.server import read_prompt
 
 DIGITS = ("a", "b", "c", "d")
 RIGHT = "Output 1 if the largest integer is above 6, and 0 otherwise."

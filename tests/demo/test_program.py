@@ -11,13 +11,12 @@ from hypothesis import strategies as st
 from tests.demo.asking import BINARY, REGRESSION, reply
 from tests.demo.test_reading import CATEGORIES, CIRCLES, CONDITIONS, EVEN_SUM, FLOWER, FORMULAS, HAS_ZERO
 from tests.demo.test_round_trip import RANDOM, SEEDS, table, written
-from vpp.demo.learner import answer, write_program
 from vpp.demo.optimizer import Batch
-from vpp.demo.prompt import LearnerQuestion, ProgramQuestion, read_prompt
 from vpp.demo.rules import Row, Rule, Value, read_row
+from vpp.demo.server import LearnerQuestion, ProgramQuestion, apply_rule, read_prompt, write_program
 
 LABELS = ("0", "1")
-WORDS = {float: "number", str: "text", tuple: "a list of whole numbers"}
+WORDS = {float: "number", str: "text", list: "a list of whole numbers"}
 
 
 @pytest.fixture(scope="module")
@@ -42,8 +41,7 @@ def answers(pool: pydantic_monty.Monty, code: str, rows: Sequence[Row]) -> list[
     """Run the program on the cells that it takes."""
     names = code.partition("predict(")[2].partition(")")[0]
     at = [int(name[1:]) for name in names.split(", ") if name]
-    every = [[list(cell) if isinstance(cell, tuple) else cell for cell in row.values()] for row in rows]
-    cells = [[row[one] for one in at] for row in every]
+    cells = [[list(row.values())[one] for one in at] for row in rows]
     with pool.checkout() as session:
         return list(session.feed_run(f"{code}\n[predict(*row) for row in ROWS]", inputs={"ROWS": cells}))
 
@@ -99,7 +97,7 @@ def test_every_wording_that_is_read_becomes_a_program(pool, rule: str, table, la
     assert "def predict(" in code, code
     task = BINARY if labels else REGRESSION
     for text, value in zip(lines, answers(pool, code, rows), strict=True):
-        wanted = answer(LearnerQuestion(f"{task} {rule}", text, labels)).output
+        wanted = apply_rule(LearnerQuestion(f"{task} {rule}", text, labels)).output
         assert shortened(value) == (wanted if labels else float(wanted)), (code, text)
 
 

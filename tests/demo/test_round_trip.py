@@ -10,10 +10,9 @@ from numpy.random import Generator
 
 from tests.demo.asking import BINARY, REGRESSION
 from vpp.demo import optimizer
-from vpp.demo.optimizer import Batch
-from vpp.demo.prompt import Column, PriorQuestion
+from vpp.demo.optimizer import Batch, PriorQuestion
 from vpp.demo.reading import read_rule
-from vpp.demo.rules import WORDS_OF_RULES, Row, Rule, Value
+from vpp.demo.rules import WORDS_OF_RULES, Column, Row, Rule, Value
 
 ODD_NAMES = [
     "a", "b", "c", "d", "x", "y", "x1", "x_2", "e5", "s", "I", "1", "0", "2019", "-", "(a)", "a+b", "if", "is",
@@ -48,7 +47,7 @@ def cells(kind: int, texts: list[str], rng: Generator) -> Value:
 def table(names: list[str], texts: list[str], *, digits: bool, rng: Generator) -> tuple[Row, ...]:
     """Rows of digits, those of one column as a sequence in its cell; or columns of any kind."""
     if digits and len(names) == 1:
-        return tuple({names[0]: tuple(map(float, rng.integers(10, size=5)))} for _ in range(20))
+        return tuple({names[0]: list(map(float, rng.integers(10, size=5)))} for _ in range(20))
     kinds = [0 if digits else int(rng.integers(3)) for _ in names]
     return tuple({name: cells(kind, texts, rng) for name, kind in zip(names, kinds, strict=True)} for _ in range(20))
 

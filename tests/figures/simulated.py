@@ -16,10 +16,9 @@ import numpy as np
 
 from tests.inference.scripted import SEED_TEXT, Script, collect, make_dataset, make_problem, populations
 from vpp.data.dataset import Dataset, Row
-from vpp.demo.optimizer import propose
-from vpp.demo.prompt import Column, OptimizerQuestion, PriorQuestion
+from vpp.demo.optimizer import OptimizerQuestion, PriorQuestion, propose
 from vpp.demo.reading import read_rule
-from vpp.demo.rules import Rule, read_row
+from vpp.demo.rules import Column, Rule, read_row
 from vpp.events import Evaluated, Event, Reweighted
 from vpp.findings.hypotheses import groups_at
 from vpp.findings.points import points

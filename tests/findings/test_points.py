@@ -32,6 +32,7 @@ from vpp.findings.points import (
     sides,
     target_spread,
     votes_on,
+    weight_of,
 )
 from vpp.findings.rows import (
     Rows,
@@ -104,7 +105,7 @@ def test_sides_are_those_of_a_vote_its_outcome_first_and_of_numbers_those_of_the
 ) -> None:
     point = on_test(labels)[8]
     assert sides(point) == {"yes": [0, 2], "no": [1, 3]}
-    assert [point.weight_of(slots) for slots in sides(point).values()] == pytest.approx([0.6, 0.4])
+    assert [weight_of(point, slots) for slots in sides(point).values()] == pytest.approx([0.6, 0.4])
 
     found = on_test(inspected.numbers(tmp_path / "numbers"))
     # 1, 2 and 0 around 1; 4, 6 and 4 around 4.5; 2, no answer and 4 around 8/3.

@@ -9,7 +9,7 @@ from scipy.stats import binomtest
 
 from tests.inspected import plain
 from tests.reporting.builders import dataset, drawn, evaluated, started, view_of
-from vpp.data.columns import find_form
+from vpp.data.columns import date_forms
 from vpp.data.dataset import Column, Row
 from vpp.findings.points import holds_truth
 from vpp.findings.rows import Rows, evaluated_rows
@@ -140,7 +140,7 @@ def test_quarters_keep_equal_numbers_together_and_are_named_by_their_ends() -> N
     assert list(parted(site, [*names, "one", "more"])) == [*names[:-1], OTHER]
     day = replace(column, kind="date")
     days = [f"{day}/01/2024" for day in range(13, 29)]
-    assert find_form(days)
+    assert date_forms(days)
     assert list(parted(day, days)) == [f"{first}/01/2024 to {first + 3}/01/2024" for first in (13, 17, 21, 25)]
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from vpp.answers import parse_label, parse_number, parse_rule
 from vpp.data.dataset import Dataset, Row
-from vpp.demo.prompt import LearnerQuestion, OptimizerQuestion, PriorQuestion, read_prompt
-from vpp.demo.server import ChatRequest, respond
+from vpp.demo.optimizer import OptimizerQuestion, PriorQuestion
+from vpp.demo.server import ChatRequest, LearnerQuestion, read_prompt, respond
 from vpp.errors import InputError
 from vpp.llm.prompts import LearnerPrompts, render_mistakes, render_values
 from vpp.llm.templates import (

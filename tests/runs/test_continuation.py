@@ -15,7 +15,7 @@ from tests.processes import PENGUINS, Desk, Model, Outcome, beside_the_constant
 from tests.reporting import builders
 from vpp.cli import main
 from vpp.data.dataset import Row
-from vpp.demo.learner import SURE
+from vpp.demo.server import SURE
 from vpp.errors import DataError, InputError, RunError
 from vpp.events import INITIAL_STEP, Evaluated, hypothesis_id
 from vpp.findings.asking import going_on_words

@@ -326,9 +326,7 @@ def demo_server(options: Namespace) -> NoReturn:
 
 def check_server(options: Namespace) -> Lines:
     spec = endpoint_of(options)
-    if not spec.is_started_here and not spec.base_url:
-        raise InputError(preparation.NO_ENDPOINT)
-    preparation.check_limits(spec)
+    preparation.check_endpoint(spec, needs_model=False)
     to_json(spec)
     results: list[CheckResult] = []
     for each in check_servers(spec, system.keys()):

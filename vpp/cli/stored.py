@@ -32,7 +32,7 @@ from vpp.runs.directory import Command, RunDirectory, RunReader, State, read_sum
 from vpp.runs.store import RunStore
 from vpp.show.markup import lines, one_line
 from vpp.show.words import counted, cut, integer
-from vpp.trials import PromptedAsking, TrialAsking, TrialSize
+from vpp.trials import PromptedAsking, TrialAsking
 from vpp.verification import BEYOND, TOLERANCE, Fault
 from vpp.verification import verify as verification
 
@@ -52,7 +52,7 @@ LONGEST_VALUE = 60
 def send(options: Namespace) -> Lines:
     """Send the run's worker a command, and wait for a state in which it has obeyed or ended."""
     directory, command = find_run(options.run_dir), options.sent
-    if not (directory.is_held() or directory.is_starting()):
+    if not directory.is_held():
         raise RunError(f"{directory.path} is not running: continue it with `vpp resume`")
     directory.send_command(command)
     reader, until = RunReader(directory), (*STATES_AFTER[command], *END_STATES)
@@ -224,7 +224,7 @@ def sheet(options: Namespace) -> Lines:
 
 def trial(options: Namespace) -> Lines:
     reader = RunReader(find_run(options.run_dir))
-    asking = TrialAsking(reader, TrialSize(ideas=options.ideas, changes=options.changes, rows=options.rows))
+    asking = TrialAsking(reader, ideas=options.ideas, changes=options.changes, rows=options.rows)
     cost = f"{counted(asking.calls, 'call')} of the learner, if every answer can be read"
     if options.plan:
         yield cost

@@ -7,20 +7,37 @@ import hashlib
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
 from vpp.demo import rules
-from vpp.demo.prompt import Column, OptimizerQuestion, PriorQuestion
 from vpp.demo.reading import read_rule
-from vpp.demo.rules import ABSENT, AND, COUNT, IS, ONE_OF, OR, Case, Part, Row, Rule, choice, node, number, total
+from vpp.demo.rules import ABSENT, AND, COUNT, IS, ONE_OF, OR, Case, Column, Part, Row, Rule, node, number, total
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 T = TypeVar("T")
+
+
+class PriorQuestion(NamedTuple):
+    """Write a rule without any row. rule: sentences at the beginning of every rule. columns: (name, kind)."""
+
+    rule: str
+    columns: tuple[tuple[str, str], ...]
+    labels: tuple[str, ...]
+
+
+class OptimizerQuestion(NamedTuple):
+    """Improve a rule on a batch. Draws follow from all fields."""
+
+    rule: str
+    inputs: tuple[str, ...]
+    targets: tuple[str, ...]
+    labels: tuple[str, ...]
+
 
 # --- batches -------------------------------------------------------------------------------------------------
 
@@ -116,7 +133,7 @@ def _check(batch: Batch, term: Part, inside: Mask, among: Mask, rng: Generator) 
     kinds = sorted({one for one in cells[among] if isinstance(one, str)})
     chosen = [kind for kind in kinds if (cells[among & inside] == kind).sum() > (cells[among & ~inside] == kind).sum()]
     is_repeated = len(kinds) < among.sum()
-    return node(ONE_OF, term, choice(*chosen)) if is_repeated and 0 < len(chosen) < len(kinds) else None
+    return node(ONE_OF, term, rules.choice(*chosen)) if is_repeated and 0 < len(chosen) < len(kinds) else None
 
 
 def _condition(form: str, batch: Batch, inside: Mask, among: Mask, rng: Generator) -> Part | None:
@@ -141,19 +158,18 @@ def _condition(form: str, batch: Batch, inside: Mask, among: Mask, rng: Generato
 
 
 _ARRANGEMENTS, _QUANTITIES = (
-    [words for words, phrase in rules.PHRASES.items() if phrase.gives == kind and rules.SLOT.findall(words) == ["L"]]
-    for kind in "CV"
+    [words for words in rules.PHRASES[kind] if rules.SLOT.findall(words) == ["L"]] for kind in "CV"
 )
 
 
 def _property(batch: Batch, inside: Mask, among: Mask, rng: Generator) -> Part | None:
     """Draw a property of sequences from the table: an arrangement, or a bound on a quantity or its remainder."""
-    whole, rows = batch.whole, [batch.whole.of(row) for row in batch.rows]
+    whole, rows = batch.whole, [batch.whole.of(batch.constant.cells(row)) for row in batch.rows]
     if rng.random() < 0.25 or not all(rows):
         return node(_pick(_ARRANGEMENTS, rng), whole)
     one, cells = _pick(sorted({one for row in rows for one in row}), rng), batch.numeric
     two = [cells[at] for at in sorted(rng.permutation(len(cells))[:2])]
-    part = rules.items(batch.columns, [cell.value.name for cell in two], stop=0 if two else 2)
+    part = rules.items(batch.columns, two) if two else rules.items(batch.columns, (), "first", 2)
     counted = [node("{D}s", one), node("even numbers"), node("numbers that are {K}", node("greater than {V}", one))]
     sums = [node("the sum of {L}", some) for some in (whole, part, part)]
     counts = [node(COUNT, _pick(counted, rng), whole) for _ in range(2)]
@@ -405,14 +421,14 @@ def _guess(question: PriorQuestion, rng: Generator) -> Rule:
     labels = [question.labels[int(at)] for at in rng.permutation(len(question.labels))]
     if labels and rng.random() < len(texts) / len(question.columns):
         cell = rules.cell(Column("c0", _pick(texts, rng), "text", (), False))
-        letter = node("{T} contains the text {W}", cell, choice(_pick(_LETTERS, rng)))
+        letter = node("{T} contains the text {W}", cell, rules.choice(_pick(_LETTERS, rng)))
         return Rule((cell.value,), (Case(letter, rules.label(labels[0])), Case(None, rules.label(labels[-1]))))
     # All columns hold digits, or numbers about zero.
     scale = _pick(_SCALES, rng) if rng.random() < 0.4 else None
 
     def cell_of(kind: str) -> rules.Value:
         if kind == "sequence":
-            return tuple(map(float, rng.integers(10, size=_SEQUENCE_LENGTH)))
+            return list(map(float, rng.integers(10, size=_SEQUENCE_LENGTH)))
         return float(rng.integers(10)) if scale is None else _rounded(scale * float(rng.normal()), 2)
 
     kinds = [(name, kind) for name, kind in question.columns if name not in texts]

@@ -1,25 +1,36 @@
 """The table of phrases, and rules made of its phrases.
 
-A phrase is written by its format, read by an expression made from the format (`reading.py`), translated by its Python,
-and answers rows by its function. A check of a missing cell fails.
+A phrase is written by its format, and read by an expression made from the format (`reading.py`). Its Python is its
+program, and answers rows. A check of a missing cell fails.
 """
 
 import json
 import math
-import operator
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from itertools import pairwise
-from statistics import fmean
-from typing import Any, NamedTuple
+from types import FunctionType
+from typing import Any, Literal, NamedTuple
 
-from vpp.demo.prompt import Column, Kind
-
-Value = float | str | tuple[float, ...] | None
+Kind = Literal["number", "numbers", "text", "unknown"]
+"""What the cells of a column hold: `numbers` is a list of numbers, `unknown` stands for a column without any."""
+Value = float | str | list[float] | None
 """A number, a text, a sequence of numbers, or None for a missing cell."""
 Row = dict[str, Value]
 """Cells by column name."""
+
+
+class Column(NamedTuple):
+    """A column as an argument of a program."""
+
+    alias: str
+    name: str
+    """As rules call it."""
+    kind: Kind
+    values: tuple[str, ...]
+    """All texts, if they are stated."""
+    may_miss: bool
+
 
 # --- cells ---------------------------------------------------------------------------------------------------
 
@@ -42,7 +53,7 @@ def read_value(text: str) -> Value:
     if text in ("missing", ""):
         return None
     if _SEQUENCE.fullmatch(text):
-        return tuple(map(float, re.findall(_NUMBER, text)))
+        return list(map(float, re.findall(_NUMBER, text)))
     match = _WITH_UNIT.fullmatch(text.replace("−", "-"))
     number = read_number(match[1]) if match and not re.fullmatch(r"0\d+", text) else None
     return text if number is None else number
@@ -55,101 +66,78 @@ def read_row(text: str) -> Row:
     return {name: cell for name, cell in cells.items() if name}
 
 
+_KINDS: dict[type, Kind] = {str: "text", list: "numbers", float: "number"}
+
+
 def columns_of(rows: Sequence[Row]) -> tuple[Column, ...]:
     """Return the columns that the rows have, as arguments of a program."""
-    return tuple(_column(f"c{at}", name, [row.get(name) for row in rows]) for at, name in enumerate(rows[0]))
-
-
-def _column(alias: str, name: str, cells: Sequence[Value]) -> Column:
-    kinds: list[tuple[type, Kind]] = [(str, "text"), (tuple, "numbers"), (float, "number"), (object, "unknown")]
-    kind = next(kind for of, kind in kinds if of is object or any(isinstance(cell, of) for cell in cells))
-    texts = sorted({cell for cell in cells if isinstance(cell, str)})
-    return Column(alias, name, kind, tuple(texts), None in cells)
+    columns = list[Column]()
+    for at, name in enumerate(rows[0]):
+        cells = [row.get(name) for row in rows]
+        kind: Kind = next((kind for of, kind in _KINDS.items() if of in map(type, cells)), "unknown")
+        texts = sorted({cell for cell in cells if isinstance(cell, str)})
+        columns.append(Column(f"c{at}", name, kind, tuple(texts), None in cells))
+    return tuple(columns)
 
 
 # --- phrases -------------------------------------------------------------------------------------------------
-
-
-class Phrase(NamedTuple):
-    """A way to say something. A slot is the kind of its part, as in `{V} is {K}`."""
-
-    gives: str
-    """Kind of what it says: V a number, K a check of a number, N numbers that pass a check, C a condition."""
-    code: str
-    """Format in Python. {0} is the first part, {it} the number that a check is about, x_ a free variable."""
-    function: Callable[..., Any]
-    """Value, given those of its parts. A check takes the number first, and is a function for what it is part of."""
-    binds: int = 0
-    """0 if it is closed. Else a part that binds as loosely stands in brackets; 2 is a minus sign, 7 are `and`, `or`."""
 
 
 PLACES = {"first": 0, "second": 1, "third": 2, "fourth": 3, "fifth": 4, "last": -1}
 IS, NOT, AND, OR, ABSENT = "{V} is {K}", "not ({C})", "{C} and {C}", "{C} or {C}", "{X} is missing"
 COUNT = "the number of {N} among {L}"
 DISTANCE = "the distance from ({V}, {V}) to the point ({V}, {V})"
-ONE_OF, POWER, NEGATIVE = "{A} is {W}", "{V}^{D}", "-{V}"
+ONE_OF, POWER, NEGATIVE = "{X} is {W}", "{X}^{D}", "-{V}"
 PHRASES = {
-    "{V} + {V}": Phrase("V", "{0} + {1}", operator.add, 4), "{V} - {V}": Phrase("V", "{0} - {1}", operator.sub, 4),
-    "{V} * {V}": Phrase("V", "{0} * {1}", operator.mul, 3), "{V} / {V}": Phrase("V", "{0} / {1}", operator.truediv, 3),
-    NEGATIVE: Phrase("V", "-{0}", operator.neg, 2), POWER: Phrase("V", "{0} ** {1}", operator.pow, 1),
-    **{f"{name}({{V}})": Phrase("V", f"math.{name}({{0}})", getattr(math, name))
-       for name in ("sin", "cos", "sqrt", "log", "exp")},
-    "abs({V})": Phrase("V", "abs({0})", abs),
-    DISTANCE: Phrase("V", "math.dist([{0}, {1}], [{2}, {3}])", lambda a, b, x, y: math.hypot(x - a, y - b)),
-    **{f"the {place} number among {{L}}": Phrase("V", f"{{0}}[{at}]", operator.itemgetter(at))
-       for place, at in PLACES.items()},
-    "the sum of {L}": Phrase("V", "sum({0})", sum),
-    "the product of {L}": Phrase("V", "math.prod({0})", math.prod),
-    "the average of {L}": Phrase("V", "(sum({0}) / len({0}))", fmean),
-    "the largest number among {L}": Phrase("V", "max({0})", max),
-    "the smallest number among {L}": Phrase("V", "min({0})", min),
-    "the range of {L}": Phrase("V", "(max({0}) - min({0}))", lambda some: max(some) - min(some)),
-    "the length of {L}": Phrase("V", "len({0})", len),
-    "the number of distinct numbers among {L}": Phrase("V", "len(set({0}))", lambda some: len(set(some))),
-    COUNT: Phrase("V", "sum({0} for x_ in {1})", lambda check, some: sum(map(check, some))),
-    "{D}s": Phrase("N", "{it} == {0}", operator.eq),
-    "even numbers": Phrase("N", "{it} % 2 == 0", lambda it: it % 2 == 0),
-    "odd numbers": Phrase("N", "{it} % 2 == 1", lambda it: it % 2 == 1),
-    "numbers that are {K}": Phrase("N", "{0}", lambda it, check: check(it)),
-    "numbers that are not {K}": Phrase("N", "not {0}", lambda it, check: not check(it)),
-    "between {V} and {V}": Phrase("K", "{0} <= {it} <= {1}", lambda it, low, high: low <= it <= high),
-    "greater than {V}": Phrase("K", "{it} > {0}", operator.gt), "less than {V}": Phrase("K", "{it} < {0}", operator.lt),
-    "at least {V}": Phrase("K", "{it} >= {0}", operator.ge), "at most {V}": Phrase("K", "{it} <= {0}", operator.le),
-    "divisible by {D}": Phrase("K", "{it} % {0} == 0", lambda it, by: it % by == 0),
-    "even": Phrase("K", "{it} % 2 == 0", lambda it: it % 2 == 0),
-    "odd": Phrase("K", "{it} % 2 == 1", lambda it: it % 2 == 1),
-    "equal to {V}": Phrase("K", "{it} == {0}", operator.eq),
-    IS: Phrase("C", "{1}", lambda it, check: check(it), 5),
-    ABSENT: Phrase("C", "{0} is None", lambda it: it is None, 5),
-    ONE_OF: Phrase("C", "", lambda it, some: _key(it) in map(_key, some), 5),
-    "{T} contains the text {W}":
-        Phrase("C", "{1} in {0}.casefold()", lambda it, some: _key(some[0]) in it.casefold(), 5),
-    "{L} are in ascending order":
-        Phrase("C", "{0} == sorted({0})", lambda some: all(x <= y for x, y in pairwise(some)), 5),
-    "{L} are in descending order":
-        Phrase("C", "{0} == sorted({0})[::-1]", lambda some: all(x >= y for x, y in pairwise(some)), 5),
-    "{L} are all different": Phrase("C", "len(set({0})) == len({0})", lambda some: len(set(some)) == len(some), 5),
-    "{L} are a palindrome": Phrase("C", "{0} == {0}[::-1]", lambda some: some == some[::-1], 5),
-    "{L} have equal neighbours":
-        Phrase("C", "any({0}[x_] == {0}[x_ + 1] for x_ in range(len({0}) - 1))",
-               lambda some: any(x == y for x, y in pairwise(some)), 5),
-    NOT: Phrase("C", "not ({0})", operator.not_, 5),
-    AND: Phrase("C", "and", lambda *some: all(some), 7), OR: Phrase("C", "or", lambda *some: any(some), 7),
+    "V": {
+        "{V} + {V}": "{0} + {1}", "{V} - {V}": "{0} - {1}", "{V} * {V}": "{0} * {1}", "{V} / {V}": "{0} / {1}",
+        NEGATIVE: "-{0}", POWER: "{0} ** {1}", "abs({V})": "abs({0})",
+        **{f"{name}({{V}})": f"math.{name}({{0}})" for name in ("sin", "cos", "sqrt", "log", "exp")},
+        DISTANCE: "math.dist([{0}, {1}], [{2}, {3}])",
+        **{f"the {place} number among {{L}}": f"{{0}}[{at}]" for place, at in PLACES.items()},
+        "the sum of {L}": "sum({0})",
+        "the product of {L}": "math.prod({0})",
+        "the average of {L}": "(sum({0}) / len({0}))",
+        "the largest number among {L}": "max({0})",
+        "the smallest number among {L}": "min({0})",
+        "the range of {L}": "(max({0}) - min({0}))",
+        "the length of {L}": "len({0})",
+        "the number of distinct numbers among {L}": "len(set({0}))",
+        COUNT: "sum({0} for x_ in {1})",
+    },
+    "N": {
+        "{D}s": "{it} == {0}", "even numbers": "{it} % 2 == 0", "odd numbers": "{it} % 2 == 1",
+        "numbers that are {K}": "{0}", "numbers that are not {K}": "not {0}",
+    },
+    "K": {
+        "between {V} and {V}": "{0} <= {it} <= {1}", "equal to {V}": "{it} == {0}",
+        "greater than {V}": "{it} > {0}", "less than {V}": "{it} < {0}",
+        "at least {V}": "{it} >= {0}", "at most {V}": "{it} <= {0}",
+        "even": "{it} % 2 == 0", "odd": "{it} % 2 == 1", "divisible by {D}": "{it} % {0} == 0",
+    },
+    "C": {
+        IS: "{1}", ABSENT: "{0} is None", ONE_OF: "{0}", NOT: "not ({0})", AND: "and", OR: "or",
+        "{T} contains the text {W}": "{1} in {0}.casefold()",
+        "{L} are in ascending order": "{0} == sorted({0})",
+        "{L} are in descending order": "{0} == sorted({0})[::-1]",
+        "{L} are all different": "len(set({0})) == len({0})",
+        "{L} are a palindrome": "{0} == {0}[::-1]",
+        "{L} have equal neighbours": "any({0}[x_] == {0}[x_ + 1] for x_ in range(len({0}) - 1))",
+    },
 }  # fmt: skip
-"""All phrases; the key of each is its format in English."""
+"""All phrases: V numbers, N numbers that pass a check, K checks of a number, C conditions; in English and in Python.
+
+A slot in English, as in `{V} is {K}`, is the kind of a part. In Python {0} is the first part, {it} the number that a
+check is about, x_ a free variable.
+"""
+_KIND = {words: kind for kind, some in PHRASES.items() for words in some}
+_BINDS = {"{V} + {V}": 4, "{V} - {V}": 4, "{V} * {V}": 3, "{V} / {V}": 3, NEGATIVE: 2, POWER: 1, AND: 7, OR: 7}
+"""How loosely a phrase binds its parts: one that binds as loosely stands in brackets. 2 is a minus sign."""
 SLOT = re.compile(r"\{([A-Z])\}")
 _CLAUSES = "if when then output answer predict return say otherwise else always one numbers last"
-WORDS_OF_RULES = frozenset(re.findall("[a-z]+", f"{_CLAUSES} {' '.join(PHRASES)}"))
+WORDS_OF_RULES = frozenset(re.findall("[a-z]+", f"{_CLAUSES} {' '.join(_KIND)}"))
 _JOINTS = frozenset(re.findall(r"\w+", "a an and are if is not of or otherwise output than the to"))
 _NAME = re.compile(r"[A-Za-z]\w*(?: \w+)*(?: \([^().\n\"]*\))?")
-
-
-def denial(words: str) -> str:
-    """Return the format of the opposite condition; empty for `not`, `and` and `or`, which have none."""
-    if words in (NOT, AND, OR):
-        return ""
-    words = re.sub(" (is|are) ", r" \1 not ", words).replace("have", "do not have")
-    return words.replace("contains", "does not contain")
 
 
 def _key(value: str | float) -> str:
@@ -163,14 +151,14 @@ class Part(NamedTuple):
     """A part of a rule, in English and in Python."""
 
     kind: str
-    """As `Phrase.gives`; or D a number, X a cell, L a list of numbers, S a label, W texts or numbers to choose from."""
+    """As in PHRASES; or D a number, X a cell, L a list of numbers, S a label, W texts or numbers to choose from."""
     words: str
     code: str
     needs: tuple[str, ...] = ()
     """Tests in Python without which it has no value, or does not hold."""
     binds: int = 0
     value: Any = None
-    """The number; the cell's column; the label; what to choose from; columns, begin and end of a list."""
+    """The number; the cell's column; the label; what to choose from."""
     phrase: str = ""
     """Key of PHRASES."""
     parts: "tuple[Part, ...]" = ()
@@ -180,23 +168,21 @@ class Part(NamedTuple):
         """A condition in Python, with what it needs."""
         return " and ".join((*self.needs, self.code))
 
-    def of(self, row: Row) -> Any:
-        """Return the value for a row, None if a cell is missing; a function of a number for a check."""
-        if self.kind == "X":
-            return row.get(self.value.name)
-        if self.kind == "L":
-            columns, start, stop = self.value
-            cells: list[Any] = [one for column in columns if (one := row.get(column.name)) is not None]
-            is_list = columns[0].kind == "numbers"
-            return list(cells[0] if cells and is_list else cells)[start:stop] if cells or not is_list else None
-        if not self.phrase:
-            return self.value
-        function, values = PHRASES[self.phrase].function, [part.of(row) for part in self.parts]
-        if self.kind in "KN":
-            return lambda it: it is not None and None not in values and function(it, *values)
-        if None in values and self.phrase != ABSENT:
-            return False if self.kind == "C" else None
-        return function(*values)
+    def of(self, cells: dict[str, Value]) -> Any:
+        """Return the value for cells by alias, or whether a condition holds; None if it cannot be computed."""
+        value = f"float({self.code})" if self.kind == "V" else self.code
+        guarded = f"{value} if {' and '.join(self.needs)} else None" if self.needs else value
+        try:
+            return _function(self.test if self.kind == "C" else guarded, tuple(cells))(*cells.values())
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError):
+            return None  # the row does not fit, or brackets are nested too deep
+
+
+@lru_cache(maxsize=8192)
+def _function(code: str, aliases: tuple[str, ...]) -> Callable[..., Any]:
+    """Compile a term or condition, whose Python is made of formats of the table, numbers and texts in quotes alone."""
+    [body, *_] = compile(f"lambda {', '.join(aliases)}: {code}", "rule", "eval").co_consts
+    return FunctionType(body, {"math": math})
 
 
 def quoted(text: str) -> str:
@@ -242,77 +228,70 @@ def choice(*values: str | float) -> Part:
     return Part("W", text, quoted(_key(values[0])), value=values)
 
 
-def items(columns: Sequence[Column], names: Sequence[str] = (), start: int = 0, stop: int = 0) -> Part:
-    """Return numbers of a row: a column's list, or else the columns of numbers, without missing ones; or a slice."""
-    some = [column for name in names for column in columns if column.name == name] or list(columns)
-    lists = [column for column in some if column.kind == "numbers"][:1]
-    numbers = lists or [column for column in some if column.kind == "number"]
-    code = lists[0].alias if lists else f"[{', '.join(column.alias for column in numbers)}]"
+def items(columns: Sequence[Column], cells: Sequence[Part] = (), end: str = "", count: int = 0) -> Part:
+    """Return numbers of a row: a column's list, or else the columns of numbers, without missing ones.
+
+    end: `first` or `last`, if only so many of them count.
+    """
+    some = [one.value for one in cells] or columns
+    lists = [cell(column) for column in some if column.kind == "numbers"][:1]
+    numbers = [column for column in some if column.kind == "number"]
+    code = lists[0].code if lists else f"[{', '.join(column.alias for column in numbers)}]"
     if not lists and any(column.may_miss for column in numbers):
         code = f"[x_ for x_ in {code} if x_ is not None]"
-    code += f"[{start or ''}:{stop or ''}]" if start or stop else ""
-    which = f"last {-start} " if start else f"first {stop} " if stop else ""
-    words = _listed([cell(column).words for column in some], "and") if names else f"the {which}numbers"
-    needs = cell(lists[0]).needs if lists else ()
-    return Part("L", words, code, needs, value=(tuple(numbers), start or None, stop or None))
+    code += {"first": f"[:{count}]", "last": f"[-{count}:]", "": ""}[end]
+    which = f"{end} {count} " if end else ""
+    words = _listed([one.words for one in cells], "and") if cells else f"the {which}numbers"
+    return Part("L", words, code, lists[0].needs if lists else ())
 
 
 def node(words: str, *parts: Part | float) -> Part:
-    """Make a part of a phrase and its parts."""
-    phrase, some = PHRASES[words], tuple(one if isinstance(one, Part) else number(one) for one in parts)
+    """Make a part of a phrase and its parts, of which AND and OR have any number."""
+    kind, some = _KIND[words], tuple(one if isinstance(one, Part) else number(one) for one in parts)
     needs = tuple(dict.fromkeys(need for one in some for need in one.needs))
-    if words == NOT:
-        opposite = denial(some[0].phrase)
-        text = _sentence(opposite, some[0].parts) if opposite else f"not ({some[0].words})"
-        return Part("C", text, f"not ({some[0].test})", (), phrase.binds, None, words, some)
-    if words == ONE_OF:
-        code = _membership(*some)
-        needs = () if some[0].kind == "X" and some[0].value.values else needs
-    else:
-        # A check is about the number before it; in a number of numbers, about each of them.
-        it = "x_" if words == COUNT else "{it}"
-        if words == IS:
-            it = f"({some[0].code})" if some[0].binds > 3 else some[0].code
-        codes = [one.code.replace("{it}", it) for one in some]
-        code = phrase.code.format(*_in_brackets(phrase, codes, some), it="{it}")
-    needs = () if words == ABSENT else needs
-    return Part(phrase.gives, _sentence(words, some), code, needs, phrase.binds, None, words, some)
+    text, code, codes = SLOT.sub("{}", words), PHRASES[kind][words], [one.code for one in some]
+    if words == COUNT:
+        codes[0] = codes[0].replace("{it}", "x_")
+    elif words == IS:
+        codes[1] = codes[1].replace("{it}", f"({codes[0]})" if some[0].binds > 3 else codes[0])
+    elif words == ONE_OF:
+        codes = [_membership(some[0].value, some[1].value)]
+    elif words == NOT:
+        codes = [some[0].test]
+    elif words == OR:
+        codes = [f"({one.test})" if one.needs else one.code for one in some]
+    if words in (NOT, OR, ABSENT) or (words == ONE_OF and some[0].value.values):
+        needs = ()
+    if words in (AND, OR):
+        text = code = f" {code} ".join(["{}"] * len(some))
+    text = text.format(*_in_brackets(words, [one.words for one in some], some)).replace(" among the numbers", "")
+    code = code.format(*_in_brackets(words, codes, some), it="{it}")
+    return Part(kind, text, code, needs, _BINDS.get(words, 0), None, words, some)
 
 
-def _membership(it: Part, some: Part) -> str:
+def _membership(cell: Column, options: Sequence[str | float]) -> str:
     """Return a test in Python. Texts are compared as their column states them, or in any case."""
-    keys, code = list(map(_key, some.value)), f"({it.code})" if it.binds > 3 else it.code
+    keys, code = list(map(_key, options)), cell.alias
     texts = [say_number(one) for one in map(read_number, keys) if one is not None]
-    if it.kind == "X" and it.value.kind == "text":
-        texts = [quoted(one) for one in it.value.values or keys if one.casefold() in keys]
-        code = it.code if it.value.values else f"{it.code}.casefold()"
+    if cell.kind == "text":
+        texts = [quoted(one) for one in cell.values or keys if one.casefold() in keys]
+        code = cell.alias if cell.values else f"{cell.alias}.casefold()"
     if len(texts) == 1:
         return f"{code} == {texts[0]}"
     return f"{code} in ({', '.join(texts)})" if texts else "False"
 
 
-def _sentence(words: str, parts: Sequence[Part]) -> str:
-    texts = _in_brackets(PHRASES.get(words, PHRASES[IS]), [one.words for one in parts], parts)
-    return SLOT.sub("{}", words).format(*texts).replace(" among the numbers", "")
-
-
-def _in_brackets(phrase: Phrase, texts: Sequence[str], parts: Sequence[Part]) -> list[str]:
+def _in_brackets(words: str, texts: Sequence[str], parts: Sequence[Part]) -> list[str]:
     """Put parts in brackets that bind more loosely than the phrase, or as loosely and are not the first of a sum."""
-    most = [phrase.binds - (at > 0 or phrase.binds in (1, 2, 7)) if phrase.binds else 9 for at in range(len(texts))]
+    binds = _BINDS.get(words, 10)
+    most = [binds - (at > 0 or binds in (1, 2, 7)) for at in range(len(texts))]
     return [f"({text})" if parts[at].binds > most[at] else text for at, text in enumerate(texts)]
 
 
 def joined(word: str, parts: Sequence[Part]) -> Part:
     """Join conditions by AND or OR."""
-    some = tuple(dict.fromkeys(one for part in parts for one in (part.parts if part.phrase == word else (part,))))
-    if len(some) == 1:
-        return some[0]
-    phrase, needs = PHRASES[word], tuple(dict.fromkeys(need for one in some for need in one.needs if word == AND))
-    codes = [one.code if word == AND or not one.needs else f"({one.test})" for one in some]
-    words, code = (
-        f" {phrase.code} ".join(_in_brackets(phrase, each, some)) for each in ([one.words for one in some], codes)
-    )
-    return Part("C", words, code, needs, phrase.binds, None, word, some)
+    some = dict.fromkeys(one for part in parts for one in (part.parts if part.phrase == word else (part,)))
+    return node(word, *some) if len(some) > 1 else next(iter(some))
 
 
 def leaves(condition: Part) -> list[Part]:
@@ -372,13 +351,17 @@ class Rule(NamedTuple):
         names = ", ".join(column.alias for column in self.columns if column.alias in words)
         return f"{'import math' + 3 * chr(10) if 'math' in words else ''}def predict({names}):\n{body}"
 
-    def answer(self, row: Row) -> Value:
-        """Return a label or a number; None if the rule leaves it open or the number cannot be computed."""
-        try:
-            outcome = next((outcome for condition, outcome in self.cases if not condition or condition.of(row)), None)
-            value = outcome.of(row) if outcome else None
-            if isinstance(value, int | float):
-                return float(value) if math.isfinite(value) else None
-            return value if isinstance(value, str) else None
-        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError):
-            return None  # the row does not fit, or brackets are nested too deep
+    def cells(self, row: Row) -> dict[str, Value]:
+        return {column.alias: row.get(column.name) for column in self.columns}
+
+    def answer(self, row: Row) -> float | str | None:
+        """Return a label or a number; None if the rule leaves it open or it cannot be computed."""
+        cells = self.cells(row)
+        for condition, outcome in self.cases:
+            holds = condition.of(cells) if condition else True
+            if holds:
+                value: float | str | None = outcome.of(cells)
+                return value if not isinstance(value, float) or math.isfinite(value) else None
+            if holds is None:
+                break
+        return None

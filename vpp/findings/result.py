@@ -11,7 +11,6 @@ from typing import Any, cast
 from pydantic_core import from_json, to_json
 
 from vpp.data.dataset import Dataset
-from vpp.data.descriptions import NOTHING
 from vpp.events import Constant, Evaluated, Usage
 from vpp.findings.hypotheses import hypotheses_of, weight_words
 from vpp.findings.points import (
@@ -31,7 +30,15 @@ from vpp.findings.points import (
 from vpp.findings.programs import program_readings
 from vpp.findings.rows import evaluated_rows
 from vpp.findings.slices import slices, slices_result
-from vpp.findings.status import cut_cells_text, finish_words, is_key_refused, server_sentences, steps_text, withheld
+from vpp.findings.status import (
+    cut_cells_text,
+    finish_words,
+    is_key_refused,
+    server_sentences,
+    steps_text,
+    withheld,
+    withheld_sentences,
+)
 from vpp.findings.verdict import blocks, constant_words, run_verdict
 from vpp.inference.plan import ending_rounds, first_rounds, step_rounds
 from vpp.inference.tempered import why_nominal
@@ -65,7 +72,11 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
     uncertain = None  # test points without a unanimous vote (Section 5.3); numbers hardly ever agree to the digit
     if test and test.metric == "accuracy":
         uncertain = sum(is_uncertain(votes, test.weights) for votes in zip(*test.predictions, strict=True))
-    ending = run_verdict(directory, view)
+    ending, answers, programs = run_verdict(directory, view), JournalReader(directory.journal).read().answers, None
+    descriptions = spec.dataset.get("descriptions", {})
+    if dataset and spec.config.has_programs:
+        readings = program_readings(view, answers, dataset)
+        programs = [{"hypothesis": hypothesis, **each.as_json()} for hypothesis, each in readings.items()]
     found = {
         "run": directory.id,
         "verdict": str(ending) if ending else None,
@@ -77,7 +88,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         "method": spec.config.method,
         "structured": {"option": spec.endpoint.structured, "carrier": SCHEMA if is_structured(spec) else None},
         "cells": {"limit": spec.cell_limit, "shown_in_part": cut_cells(dataset, spec.cell_limit) if dataset else None},
-        "described": {kind: len(texts) for kind, texts in spec.dataset.get("descriptions", NOTHING.record).items()},
+        "described": {kind: len(descriptions.get(kind, {})) for kind in ("columns", "labels")},
         "notes": spec.dataset["provenance"]["notes"],
         "metric": {
             "name": "accuracy" if spec.dataset["task"] == "classification" else "mse",
@@ -109,6 +120,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         "resampled_at": [at.step for at in view.complete_steps if at.resampling],
         "acceptance_rate": sum(p.accepted for p in judged) / len(judged) if judged else None,
         "uncertain": {"points": uncertain, "of": len(test.rows) if test else 0},
+        "withheld": withheld(answers),
         "undecided": undecided_result(on_test) if on_test else None,
         "weights": list(view.weights),
         "noise": [noise(each, on_train[0], dataset) for each in on_train[1]] if dataset and on_train else None,
@@ -117,16 +129,11 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         "slices": slices_result(slices(rows)) if rows else None,
         "individual": {"test": _metrics_by_slot(test, dataset), "train": _metrics_by_slot(train, dataset)},
         "reading": spec.config.reading,
-        "programs": _programs(directory, view, dataset) if dataset and spec.config.has_programs else None,
+        "programs": programs,
         **(sentence_weights(spec, view) if spec.config.is_weighing else {}),
     }
     # JSON has no infinity: infinite and undefined numbers are strings.
     return cast(dict[str, Any], from_json(to_json(found, inf_nan_mode="strings")))
-
-
-def _programs(directory: RunDirectory, view: RunView, dataset: Dataset) -> list[dict[str, Any]]:
-    readings = program_readings(view, JournalReader(directory.journal).read().answers, dataset)
-    return [{"hypothesis": hypothesis, **each.as_json()} for hypothesis, each in readings.items()]
 
 
 def _metrics_by_slot(evaluated: Evaluated | None, dataset: Dataset | None) -> list[float] | None:
@@ -363,6 +370,7 @@ def summary(directory: RunDirectory, view: RunView) -> Iterator[Block]:
         yield Note(resume)
         return
     spec, dataset, usage = directory.spec(), readable_rows(directory), view.usage
+    answers = JournalReader(directory.journal).read().answers
     yield from blocks(run_verdict(directory, view))
     if dataset and (odds := odds_words(view, spec.config, dataset)):
         yield Note(odds)
@@ -374,7 +382,7 @@ def summary(directory: RunDirectory, view: RunView) -> Iterator[Block]:
             score_of = averaged_score(evaluated, dataset)
             metric = "accuracy" if dataset.classes else "mean squared error"
             yield Note(f"{name}: {metric} {score_text(score_of)}, {other_scores_text(score_of)}")
-    faults = (*_faults(usage, view), *withheld(directory), *(_cuts(dataset, spec) if dataset else ()))
+    faults = (*_faults(usage, view), *withheld_sentences(answers), *(_cuts(dataset, spec) if dataset else ()))
     yield from map(Note, (*faults, *server_sentences(usage)))
     if spec.config.is_weighing and view.population:
         yield _weight_table(view)

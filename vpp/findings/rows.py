@@ -26,12 +26,12 @@ from vpp.findings.points import (
     possible_range,
     sides,
     voices,
+    weight_of,
 )
 from vpp.findings.programs import ProgramReading, branch_of
 from vpp.findings.verdict import FEW_ROWS, Verdict
 from vpp.posterior.calibration import Conformal
 from vpp.posterior.metric import CHANCE
-from vpp.posterior.prediction import Value
 from vpp.problem import Prediction
 from vpp.runs.view import RunView
 from vpp.settings import Config
@@ -49,7 +49,7 @@ from vpp.show.words import (
     p_text,
     percent,
     target_text,
-    value_text,
+    value_of,
 )
 
 MOST_COLUMNS = 3
@@ -180,11 +180,6 @@ def _line(point: Point, columns: Sequence[str], decimals: int | None) -> RowLine
     )
 
 
-def value_of(value: Value | None, decimals: int | None) -> str:
-    """Return an answer or a target; `no answer` for an abstention."""
-    return target_text(value, decimals) if isinstance(value, float) else value_text(value)
-
-
 def vote_of(point: Point, decimals: int | None, *, room: int = 24) -> VoteBar | str:
     if point.is_label:
         return VoteBar(shares=point.shares, labels=point.mixture.classes, abstained=point.abstained, room=room)
@@ -240,7 +235,7 @@ def rivals_of(
     """
     rivals, measure = [], "weight" if is_weighted else "hypotheses"
     for name, slots in sides(point).items():
-        slot, share = _heaviest_text(slots, point, texts), percent(min(point.weight_of(slots), 1.0))
+        slot, share = _heaviest_text(slots, point, texts), percent(min(weight_of(point, slots), 1.0))
         rivals.append(
             Rival(
                 answer=name if point.is_label else f"{value_of(point.votes[slot], decimals)}, {name}",
@@ -253,19 +248,19 @@ def rivals_of(
     if rivals:
         yield Rivals(tuple(rivals))
     if silent := [slot for slot, vote in enumerate(point.votes) if vote is None and point.weights[slot] > 0]:
-        share = percent(min(1.0, point.weight_of(silent)))
+        share = percent(min(1.0, weight_of(point, silent)))
         yield Note(f"{share} of the {measure} gave no readable answer: {why(silent[0]) or 'its program fails here'}.")
 
 
 def _heaviest_text(slots: Sequence[int], point: Point, texts: Sequence[str]) -> int:
     """Return a slot of the heaviest text, its copies together; the shortest of equally heavy ones."""
     copies = grouped((texts[slot], slot) for slot in slots)
-    return min(slots, key=lambda slot: (-round(point.weight_of(copies[texts[slot]]), 9), len(texts[slot])))
+    return min(slots, key=lambda slot: (-round(weight_of(point, copies[texts[slot]]), 9), len(texts[slot])))
 
 
 def share_note(point: Point) -> str:
     """Say why the share of a label is not the weight of its hypotheses; empty where they are equal in percent."""
-    weights, shares = {name: point.weight_of(slots) for name, slots in sides(point).items()}, dict(point.shares)
+    weights, shares = {name: weight_of(point, slots) for name, slots in sides(point).items()}, dict(point.shares)
     same = all(percent(weight) == percent(shares.get(label, weight)) for label, weight in weights.items())
     return "" if same or not point.mixture.noise else NOISE
 

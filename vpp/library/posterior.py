@@ -41,7 +41,7 @@ from vpp.show import blocks
 from vpp.show.figures import plotly_figure
 from vpp.show.markup import lines, markdown
 from vpp.show.words import counted, percent
-from vpp.trials import TrialAsking, TrialSize
+from vpp.trials import TrialAsking
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -381,7 +381,7 @@ def trial(directory: str | Path, *, ideas: int = 3, changes: int = 20, rows: int
     The result is kept in the run's directory. ideas: the heaviest so many. changes: changed rows of each of two kinds
     for each idea. rows: training rows that score. Raises InputError, RunError or EndpointError.
     """
-    asking = TrialAsking(RunReader(RunDirectory(directory)), TrialSize(ideas=ideas, changes=changes, rows=rows))
+    asking = TrialAsking(RunReader(RunDirectory(directory)), ideas=ideas, changes=changes, rows=rows)
     return ask_all(asking)
 
 

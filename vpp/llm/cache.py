@@ -21,8 +21,6 @@ from vpp.llm.protocol import Completion
 
 WAIT_S = 2.0
 """Seconds to wait for another process that has locked the database; after them a run goes on without its cache."""
-OnFault = Callable[[str, int], None]
-"""Receives the reason of a failure and the number of answers that are not stored because of it."""
 _ANSWER = TypeAdapter(Completion)
 _FAULTS = (OSError, sqlite3.Error, Timeout)
 
@@ -50,8 +48,8 @@ class TextDisk(Disk):  # type: ignore[misc]
 class ResponseCache:
     """Answers by `cache_key`. Several processes may share a folder."""
 
-    def __init__(self, folder: Path, *, on_fault: OnFault = lambda *_: None) -> None:
-        """Open or create the cache. Raises InputError if the folder cannot be used."""
+    def __init__(self, folder: Path, *, on_fault: Callable[[str, int], None] = lambda *_: None) -> None:
+        """Raise InputError if the folder cannot be used. on_fault: gets a reason, and how many answers are lost."""
         self._on_fault = on_fault
         self._is_locked = False
         # answers are far shorter than 4 MiB, so each lives in the database; nothing is evicted
