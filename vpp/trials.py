@@ -287,10 +287,7 @@ class PromptedAsking:
     """The prompted baselines of a run being asked. Another thread may read the count meanwhile."""
 
     def __init__(self, directory: RunDirectory, *, calls: int | None = None) -> None:
-        """calls: learner calls of the vote; as many as the run's if not given.
-
-        Raises InputError for a run without calls or test rows.
-        """
+        """calls: learner calls of the vote, by default the run's. Raises InputError without calls or test rows."""
         if calls is not None and calls < 1:
             raise InputError(f"calls is {calls}: give at least 1")
         self._directory, self._spec = directory, directory.spec()

@@ -17,19 +17,8 @@ from vpp.data.labelling import Field, Key, input_fields, input_key, typed_row
 from vpp.data.table import Table, other_columns, read_like, unlabelled_rows
 from vpp.data.text import shown_name
 from vpp.errors import VppError
-from vpp.findings.asking import (
-    LITTLE,
-    answer_blocks,
-    answers_table,
-    columns_of,
-    going_on_words,
-    labels_words,
-    pool_words,
-    question_row,
-    read_trial,
-    table_words,
-    trial_blocks,
-)
+from vpp.findings import asking as findings
+from vpp.findings.asking import LITTLE
 from vpp.findings.points import Point, questions, reject_option, target_spread, votes_on
 from vpp.findings.progress import nothing_yet
 from vpp.reporting.predictions import prediction_csv, sheet_rows
@@ -178,7 +167,7 @@ def row_form(job: Job, fields: Sequence[Field]) -> tuple[list[str | None], bool]
     allowed = job.consent()
     with st.form(key_of(run, "form"), border=False):
         cells: list[str | None] = [None] * len(fields)
-        by_use = columns_of(run.now().view, dataset)
+        by_use = findings.columns_of(run.now().view, dataset)
         places = sorted(range(len(fields)), key=lambda place: by_use.index(fields[place].column.name))
         short = [place for place in places if fields[place].column.kind != "text"]
 
@@ -244,7 +233,7 @@ def answered(run: OpenRun, job: Background[Asking], fields: Sequence[Field]) -> 
         return
     is_weighted = snapshot.spec.config.is_weighted
     vote, data, seed_text = votes_of(run, job)[0], run.reader.dataset(), snapshot.view.seed_text
-    parts = answer_blocks(vote, answers, data, fields, seed_text, is_weighted=is_weighted)
+    parts = findings.answer_blocks(vote, answers, data, fields, seed_text, is_weighted=is_weighted)
     blocks.draw(*parts, label="what the hypotheses say")
 
 
@@ -303,7 +292,7 @@ def draw_predictions(run: OpenRun, job: Background[Asking]) -> None:
     elif job.outcome == "stopped":
         blocks.captions(f"Stopped: {rest}")
     votes = votes_of(run, job)
-    blocks.draw(markup.group(str(st.session_state.get(key_of(run, "file"), ""))), Note(table_words(votes)))
+    blocks.draw(markup.group(str(st.session_state.get(key_of(run, "file"), ""))), Note(findings.table_words(votes)))
     beside = st.session_state.get(key_of(run, "beside"), {})
     left, right = st.columns([1, 3], vertical_alignment="center")
     reasons = right.toggle("With reasons, a column for each copy", key="posterior.ask.reasons")
@@ -318,7 +307,7 @@ def draw_predictions(run: OpenRun, job: Background[Asking]) -> None:
     )
     first = f"The first {PREVIEWED} of {integer(len(votes))} rows, in file order; the download has all."
     notes = [Note(first)] if len(votes) > PREVIEWED else []
-    table = answers_table(votes[:PREVIEWED], run.reader.dataset())
+    table = findings.answers_table(votes[:PREVIEWED], run.reader.dataset())
     blocks.draw(table, *notes, label="predictions of the uploaded rows")
 
 
@@ -341,9 +330,9 @@ def trial_section(job: Job) -> None:
     if job.follow(stop="Stop"):
         return
     snapshot = run.now()
-    last = read_trial(run.directory, snapshot.view)
+    last = findings.read_trial(run.directory, snapshot.view)
     if last:
-        blocks.draw(*trial_blocks(last, snapshot.view.seed_text), label="the trial")
+        blocks.draw(*findings.trial_blocks(last, snapshot.view.seed_text), label="the trial")
     if snapshot.state in opening.LIVE and snapshot.state != "paused":
         blocks.captions(f"{ABOUT_TRIAL} This takes a run that has ended or is paused.")
         return
@@ -416,7 +405,7 @@ def ask_for_labels(run: OpenRun, job: Job) -> None:
     rows = sheet_rows(run.reader, n=n, made_up=made_up, draw=draws)
     own = {row.id for row in (*dataset.unlabelled, *dataset.unused)}
     n_own = sum(row.id in own for row in rows)
-    words = pool_words(dataset, n_found=n_own, n_made_up=len(rows) - n_own, made_up=made_up)
+    words = findings.pool_words(dataset, n_found=n_own, n_made_up=len(rows) - n_own, made_up=made_up)
     blocks.draw(Note(words))
     if not rows:
         return
@@ -432,12 +421,12 @@ def list_questions(run: OpenRun, answers: Answers) -> None:
     every, columns = blocks.remembered(
         key_of(run, "made"),
         (answers, view.last_at),
-        lambda: (questions(answers, view, config, dataset), columns_of(view, dataset)),
+        lambda: (questions(answers, view, config, dataset), findings.columns_of(view, dataset)),
     )
     notes = []
     if answers.texts != tuple(view.texts[state.hypothesis] for state in view.population):
         notes.append(Note("The run has gone on since these rows were asked about."))
-    blocks.draw(Say(labels_words(every)), *notes)
+    blocks.draw(Say(findings.labels_words(every)), *notes)
     telling = [question for question in every if question.bits >= LITTLE][:LISTED]
     everything = len(every) > len(telling) and st.toggle(f"Show all {len(every)}", key=key_of(run, "all"))
     own = {row.id: row for row in (*dataset.unlabelled, *dataset.unused)}
@@ -445,7 +434,7 @@ def list_questions(run: OpenRun, answers: Answers) -> None:
         row = own.get(question.row.id)
         name = f"row {question.row.id}" if row else f"made-up row {number}"
         left, right = st.columns([4, 1], vertical_alignment="center")
-        left.html(markup.block(html(question_row(question, columns, dataset, name))))
+        left.html(markup.block(html(findings.question_row(question, columns, dataset, name))))
         with right.container(key=f"settle_truth_{number}"):
             note_answer(run, question, name, dataset.classes, row=row)
 
@@ -478,7 +467,7 @@ def go_on(run: OpenRun) -> None:
     blocks.draw(markup.group(f"Go on with {counted(len(answers), 'true answer')}"))
     with opening.refusals("These answers cannot be used"):
         prepared = continue_run(run.directory, answers)
-        blocks.captions(going_on_words(prepared, n_added=len(answers)))
+        blocks.captions(findings.going_on_words(prepared, n_added=len(answers)))
         label, key = "Continue with these rows as a new run", "disagreement.settle.continue"
         if st.button(label, type="primary", key=key):
             answers_of(run).clear()

@@ -33,7 +33,7 @@ def test_a_table_is_predicted_with_reasons(desk: Desk, run_dir: Path) -> None:
     first, *_ = csv.DictReader(io.StringIO((desk.folder / "out.csv").read_text()))
     # a = 4: EVEN and ODD say yes (0.4 + 0.1), BIG says no (0.3), and PAIR, which the demo model cannot read, no (0.2).
     assert (first["a"], first["share_yes"], first["share_no"], first["entropy_bits"]) == ("4", "0.5", "0.5", "1")
-    assert first["because_1"] == "A is 4, which is not greater than 6, so the rule gives no."
+    assert first["because_1"] == "Here a = 4, so the rule gives no."
 
 
 def test_a_calibrated_run_says_which_labels_are_possible(desk: Desk, served: Model) -> None:

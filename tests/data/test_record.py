@@ -106,16 +106,13 @@ def test_descriptions_come_back_from_a_runs_record_and_leave_no_trace_without_th
 
 
 @pytest.mark.parametrize(
-    "text", ['column,description\nx1,"a, b"\n\nlabel:yes,ill\n', 'column,description\rx1,"a, b"\rlabel:yes,ill\r']
+    ("end", "target", "labels"),
+    [("\n", "num", {"label:yes": "ill"}), ("\r", "num", {"label:yes": "ill"}), ("\n", "x2", {})],
 )
-def test_a_file_beside_the_table_is_a_csv(text: str) -> None:
-    given = checked(text, name="heart.columns.csv", columns=HEART.names, cells=HEART.cells("num"))
-    assert given == {"x1": "a, b", "label:yes": "ill"}
-
-
-def test_labels_of_another_target_are_left_out() -> None:
-    text = "column,description\nx1,a\nlabel:yes,ill\n"
-    assert checked(text, name="h.csv", columns=HEART.names, cells=HEART.cells("x2")) == {"x1": "a"}
+def test_a_file_beside_the_table_is_a_csv_and_labels_of_another_target_are_left_out(end, target, labels) -> None:
+    text = end.join(["Column,description", 'x1,"a, b"', "", "label:yes,ill", ""])
+    given = checked(text, name="h.csv", columns=HEART.names, cells=HEART.cells(target))
+    assert given == {"x1": "a, b"} | labels
 
 
 def beside(text: str) -> dict[str, str]:
@@ -131,7 +128,7 @@ def beside(text: str) -> dict[str, str]:
         (partial(heart, target="x1"), {"label:yes": "…"}, "the label 'yes', which is not there: a target of numbers"),
         (heart, {"x1": "…" * 501}, "the description of 'x1' has 501 characters, 500 at most: shorten it"),
         (beside, "", "h.csv does not begin with the line column,description"),
-        (beside, "name,text\nx1,a\n", "h.csv does not begin with the line column,description"),
+        (beside, "column;description\nx1;a\n", "h.csv does not begin with the line column,description"),
         (beside, "column,description\nx1,a,b\n", "h.csv has 3 cells in line 2, not 2: put a text with commas"),
         (beside, "column,description\nx1," + "a" * 200_000, "h.csv: the description of 'x1' has 200,000 characters"),
         (beside, "column,description\nage,…", "h.csv: a description is given for the column 'age'"),

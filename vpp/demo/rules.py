@@ -80,6 +80,10 @@ def columns_of(rows: Sequence[Row]) -> tuple[Column, ...]:
     return tuple(columns)
 
 
+def by_alias(columns: Sequence[Column], row: Row) -> dict[str, Value]:
+    return {column.alias: row.get(column.name) for column in columns}
+
+
 # --- phrases -------------------------------------------------------------------------------------------------
 
 
@@ -351,12 +355,9 @@ class Rule(NamedTuple):
         names = ", ".join(column.alias for column in self.columns if column.alias in words)
         return f"{'import math' + 3 * chr(10) if 'math' in words else ''}def predict({names}):\n{body}"
 
-    def cells(self, row: Row) -> dict[str, Value]:
-        return {column.alias: row.get(column.name) for column in self.columns}
-
     def answer(self, row: Row) -> float | str | None:
         """Return a label or a number; None if the rule leaves it open or it cannot be computed."""
-        cells = self.cells(row)
+        cells = by_alias(self.columns, row)
         for condition, outcome in self.cases:
             holds = condition.of(cells) if condition else True
             if holds:

@@ -129,16 +129,13 @@ def apply_rule(question: LearnerQuestion) -> Answer:
 
 
 def _explanation(rule: Rule, row: Row, value: float | str | None) -> str:
-    """Name what the conditions of the deciding case are about; without one, of every case."""
-    if value is None:
-        return "The rule gives nothing for this input."
-    cells, conditions = rule.cells(row), [case.condition for case in rule.cases if case.condition]
-    deciding = next((condition for condition in conditions if condition.of(cells)), None)
-    terms = dict.fromkeys(
-        one.parts[0] for each in ([deciding] if deciding else conditions) for one in rules.leaves(each)
-    )
+    """Name the values that the deciding condition is about; without one, those of every condition."""
+    cells, conditions = rules.by_alias(rule.columns, row), [case.condition for case in rule.cases if case.condition]
+    deciding = [condition for condition in conditions if condition.of(cells)][:1] or conditions
+    terms = dict.fromkeys(one.parts[0] for condition in deciding for one in rules.leaves(condition))
     facts = ", ".join([f"{term.words} = {_say(term.of(cells))}" for term in terms][:4])
-    return f"Here {facts}, so the rule gives {_say(value)}." if facts else f"The rule gives {_say(value)}."
+    start, outcome = f"Here {facts}, so the" if facts else "The", "nothing" if value is None else _say(value)
+    return f"{start} rule gives {outcome}."
 
 
 def _say(value: Value) -> str:

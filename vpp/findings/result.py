@@ -12,21 +12,8 @@ from pydantic_core import from_json, to_json
 
 from vpp.data.dataset import Dataset
 from vpp.events import Constant, Evaluated, Usage
+from vpp.findings import points
 from vpp.findings.hypotheses import hypotheses_of, weight_words
-from vpp.findings.points import (
-    averaged_score,
-    calibration_result,
-    final_answers,
-    log_score,
-    noise,
-    other_scores_text,
-    rows_of,
-    score,
-    score_text,
-    totals,
-    undecided_result,
-    weighed_log_likelihoods,
-)
 from vpp.findings.programs import program_readings
 from vpp.findings.rows import evaluated_rows
 from vpp.findings.slices import slices, slices_result
@@ -68,7 +55,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
     constant = constant_answer(view, spec.config, dataset) if dataset else None
     rows = evaluated_rows(view, spec.config, dataset) if dataset else None
     on_test = rows.points if rows and rows.test is test else ()
-    on_train = final_answers(view, dataset, "train") if dataset else None
+    on_train = points.final_answers(view, dataset, "train") if dataset else None
     uncertain = None  # test points without a unanimous vote (Section 5.3); numbers hardly ever agree to the digit
     if test and test.metric == "accuracy":
         uncertain = sum(is_uncertain(votes, test.weights) for votes in zip(*test.predictions, strict=True))
@@ -96,10 +83,10 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
             "test": test.value if test else None,
         },
         "scores": {
-            "train": averaged_score(train, dataset) if train and dataset else None,
-            "test": averaged_score(test, dataset) if test and dataset else None,
+            "train": points.averaged_score(train, dataset) if train and dataset else None,
+            "test": points.averaged_score(test, dataset) if test and dataset else None,
         },
-        "calibrated": calibration_result(on_test) if on_test else None,
+        "calibrated": points.calibration_result(on_test) if on_test else None,
         "calls": {
             name: getattr(usage, name)
             for name in ("learner", "optimizer", "cached", "failed", "unparsable", "refused", "contradictory")
@@ -115,15 +102,15 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         "tokens": {"prompt": usage.prompt_tokens, "completion": usage.completion_tokens},
         "n_unique": view.n_unique,
         "ess": ess_of_sentences(view),
-        "log_score": log_score(on_test) if on_test else None,
+        "log_score": points.log_score(on_test) if on_test else None,
         "ess_by_step": view.ess_by_step,
         "resampled_at": [at.step for at in view.complete_steps if at.resampling],
         "acceptance_rate": sum(p.accepted for p in judged) / len(judged) if judged else None,
         "uncertain": {"points": uncertain, "of": len(test.rows) if test else 0},
         "withheld": withheld(answers),
-        "undecided": undecided_result(on_test) if on_test else None,
+        "undecided": points.undecided_result(on_test) if on_test else None,
         "weights": list(view.weights),
-        "noise": [noise(each, on_train[0], dataset) for each in on_train[1]] if dataset and on_train else None,
+        "noise": [points.noise(each, on_train[0], dataset) for each in on_train[1]] if dataset and on_train else None,
         "constant": constant.as_json() if constant else None,
         "log_evidence": evidence(spec, view),
         "slices": slices_result(slices(rows)) if rows else None,
@@ -139,8 +126,8 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
 def _metrics_by_slot(evaluated: Evaluated | None, dataset: Dataset | None) -> list[float] | None:
     if evaluated is None or dataset is None:
         return None
-    rows = rows_of(evaluated, dataset)
-    return [score(answers, rows, dataset).value for answers in evaluated.predictions]
+    rows = points.rows_of(evaluated, dataset)
+    return [points.score(answers, rows, dataset).value for answers in evaluated.predictions]
 
 
 def evidence(spec: RunSpec, view: RunView) -> dict[str, Any] | None:
@@ -164,7 +151,7 @@ def sentence_weights(spec: RunSpec, view: RunView) -> dict[str, Any]:
     return {
         "sentences": [view.texts[state.hypothesis] for state in view.population],
         "priors": list(priors(view)),
-        "log_likelihoods": list(weighed_log_likelihoods(view)),
+        "log_likelihoods": list(points.weighed_log_likelihoods(view)),
         "log_evidence": found["value"] if found else None,
         "evidence": found,
     }
@@ -207,9 +194,9 @@ def constant_answer(view: RunView, config: Config, dataset: Dataset) -> Constant
     train = view.evaluations.get("train")
     if train is None or not config.is_weighted:
         return None
-    rows = rows_of(train, dataset)
+    rows = points.rows_of(train, dataset)
     constant = constant_of(dataset, config, rows)
-    shares = totals(zip(train.hypotheses, train.weights, strict=True))
+    shares = points.totals(zip(train.hypotheses, train.weights, strict=True))
     heaviest = train.hypotheses.index(max(shares, key=lambda text: shares[text]))
     best = likelihood_of(dataset, config).log_likelihood(train.answers[heaviest], [row.target for row in rows])
     gap = 0.0 if best == constant.log_likelihood else best - constant.log_likelihood  # 0 where both are infinite
@@ -379,9 +366,9 @@ def summary(directory: RunDirectory, view: RunView) -> Iterator[Block]:
     for split, name in (("test", "test rows"), ("train", "training rows")):
         evaluated = view.evaluations.get(split)
         if dataset and evaluated and evaluated.rows:
-            score_of = averaged_score(evaluated, dataset)
+            score_of = points.averaged_score(evaluated, dataset)
             metric = "accuracy" if dataset.classes else "mean squared error"
-            yield Note(f"{name}: {metric} {score_text(score_of)}, {other_scores_text(score_of)}")
+            yield Note(f"{name}: {metric} {points.score_text(score_of)}, {points.other_scores_text(score_of)}")
     faults = (*_faults(usage, view), *withheld_sentences(answers), *(_cuts(dataset, spec) if dataset else ()))
     yield from map(Note, (*faults, *server_sentences(usage)))
     if spec.config.is_weighing and view.population:
@@ -399,7 +386,7 @@ def summary(directory: RunDirectory, view: RunView) -> Iterator[Block]:
 
 def _weight_table(view: RunView) -> Table:
     texts = [view.texts[state.hypothesis].removeprefix(view.seed_text).strip() for state in view.population]
-    by_slot = zip(view.weights, priors(view), weighed_log_likelihoods(view), texts, strict=True)
+    by_slot = zip(view.weights, priors(view), points.weighed_log_likelihoods(view), texts, strict=True)
     rows = [
         (percent(weight, 1), percent(prior, 1), "not scored" if log_lik is None else fixed(log_lik), text)
         for weight, prior, log_lik, text in by_slot

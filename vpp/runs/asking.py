@@ -151,11 +151,7 @@ async def _limits(spec: EndpointSpec, learner: Endpoint, optimizer: Endpoint) ->
 
 
 async def schema_test(spec: RunSpec, learner: Endpoint, access: Access) -> str:
-    """Return what a test says of the learner's server: SCHEMA if it honours a JSON schema, else `off`.
-
-    Empty, so that the next worker tests, at the run's cap and if the server answers no test call; and if no schema
-    would be used. Raises EndpointUnreachable.
-    """
+    """Test the server: SCHEMA if it honours one, else `off`; empty if not needed, at the cap or unanswered."""
     is_needed = spec.endpoint.structured != "off" and not spec.endpoint.is_demo and spec.config.likelihood != "logprobs"
     if not is_needed or access.cap.is_reached(access.counters):
         return ""

@@ -188,11 +188,7 @@ def read_sentences(text: str, *, name: str) -> tuple[str, ...]:
 
 
 def with_start(spec: RunSpec, dataset: Dataset) -> tuple[RunSpec, Dataset]:
-    """Return both with the person's sentences as whole hypotheses, each once, and a note of those left out.
-
-    A run that weighs sentences gets its options too. A continued run takes over its texts as they are. Raises
-    InputError.
-    """
+    """Return both with the person's sentences whole and once each, and what weighing them needs. Raises InputError."""
     if spec.start and not spec.is_continued:
         seed_text = prompts.seed_sentence(dataset, spec.config.prior)
         whole = [_whole_text(each, seed_text, number) for number, each in enumerate(spec.start, 1)]
