@@ -233,11 +233,8 @@ class _Reader:
         numbers = [number for number in map(rules.read_number, words) if number is not None]
         if numbers:
             return rules.choice(*numbers) if len(numbers) == len(words) else None
-        if any(
-            word in WORDS_OF_RULES - {"a"} or not re.fullmatch(r"[^\W\dB]\S*|\d+(st|nd|rd|th)", word) for word in words
-        ):
-            return None
-        return rules.choice(*map(self._text, words))
+        is_list = all(_CATEGORY.fullmatch(word) and word not in WORDS_OF_RULES - {"a"} for word in words)
+        return rules.choice(*map(self._text, words)) if is_list else None
 
     def _items(self, text: str) -> Part | None:
         """Read a list of numbers: all of a row, the first or last of them, or some columns."""
