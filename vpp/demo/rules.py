@@ -144,9 +144,6 @@ def _key(value: str | float) -> str:
     return value.casefold() if isinstance(value, str) else say_number(value)
 
 
-_OWN_FUNCTIONS = {ONE_OF: "key(p[0]) in p[1]", AND: "all(p)", OR: "any(p)"}
-
-
 def _function(words: str, code: str) -> Callable[..., Any]:
     """Compile a phrase's Python, a constant of this module, to a function of a check's number and of its parts' values.
 
@@ -155,12 +152,14 @@ def _function(words: str, code: str) -> Callable[..., Any]:
     it = {COUNT: "x_", IS: "p[0]"}.get(words, "it")
     calls = {"K": f"({it})", "N": f"({it})", "W": "[0]"}
     values = [f"p[{at}]{calls.get(slot, '')}" for at, slot in enumerate(SLOT.findall(words))]
-    source = _OWN_FUNCTIONS.get(words) or code.format(*values, it="it")
+    source = "key(p[0]) in p[1]" if words == ONE_OF else code.format(*values, it="it")
     [body, *_] = compile(f"lambda it, *p: {source}", "phrase", "eval").co_consts
     return FunctionType(body, {"math": math, "key": _key})
 
 
-_FUNCTIONS = {words: _function(words, code) for some in PHRASES.values() for words, code in some.items()}
+_FUNCTIONS = {
+    words: _function(words, code) for some in PHRASES.values() for words, code in some.items() if words not in (AND, OR)
+}
 
 # --- parts of a rule -----------------------------------------------------------------------------------------
 
@@ -203,6 +202,8 @@ class Part(NamedTuple):
             return list(cells[0] if cells and is_list else cells)[start:stop] if cells or not is_list else None
         if not self.phrase:
             return tuple(map(_key, self.value)) if self.kind == "W" else self.value
+        if self.phrase in (AND, OR):  # as in Python, parts are worked out until one decides
+            return (all if self.phrase == AND else any)(part._value(row) for part in self.parts)
         function, values = _FUNCTIONS[self.phrase], [part._value(row) for part in self.parts]
         if self.kind in "KN":
             return lambda it: it is not None and None not in values and function(it, *values)
