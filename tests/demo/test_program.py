@@ -72,6 +72,7 @@ def shortened(value: Value) -> Value:
 
 @settings(max_examples=25, deadline=None)
 @example(names=["a", "b", "c", "d", "abs"], texts=["Biscoe", "New York"], digits=True, seed=870)
+@example(names=["a", "b", "c", "d", "x"], texts=["Biscoe", "New York"], digits=True, seed=151916148)
 @given(names=RANDOM["names"], texts=RANDOM["texts"], digits=st.booleans(), seed=SEEDS)
 def test_a_program_answers_as_its_rule(pool, names: list[str], texts: list[str], digits: bool, seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -73,7 +73,7 @@ _SENTENCE = re.compile(rf"\s*(?P<text>(?:{_STRING}|(?!{_STOP}).)+)[.!?]*", re.DO
 _CONDITIONAL = re.compile(r"\b(if|when|otherwise|else|unless|except|only)\b", re.IGNORECASE)
 _NUMBER = r"(?:\d+(?:\.\d+)?|\.\d+)(?:e[+-]?\d+)?"
 
-_CATEGORY = re.compile(r"[^\W\dB]\S*|\d+(?:st|nd|rd|th)")
+_CATEGORY = re.compile(r"[^\W\dB]\S*|\d{1,3}(?:st|nd|rd|th)")
 """A token, but of brackets, or a word that is a category without quotes."""
 
 
