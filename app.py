@@ -34,8 +34,8 @@ if __name__ == "app":  # `streamlit run` imports this file for its server, which
     from starlette.middleware import Middleware
 
     from pages.parts.frame import warming
-    from pages.parts.middleware import Guard, Sheet
+    from pages.parts.middleware import Guard
 
-    app = st.App(__file__, middleware=[Middleware(Guard), Middleware(Sheet)], lifespan=warming)
+    app = st.App(__file__, middleware=[Middleware(Guard)], lifespan=warming)
 else:
     draw()

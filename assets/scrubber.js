@@ -21,6 +21,7 @@ export default function ({ data, parentElement, setStateValue, heading }) {
   if (!isNew || !data.plays || !root.follows || isStill || sessionStorage.getItem(location.search)) return
   sessionStorage.setItem(location.search, "played")
   play(root)
+  return true
 }
 
 function name(root) {

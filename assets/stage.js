@@ -1,6 +1,5 @@
-// Watch in one piece. Everything that shows a step is drawn from one message, so no two parts show different steps.
-// Python sends bytes: a line of JSON, then the parts and the deck in each phase of the step, as escaped HTML between zero
-// bytes. A step that follows the one shown is played phase by phase.
+// Watch in one piece, drawn from one message: no two parts show different steps. Python sends bytes: a line of JSON, then
+// the parts and the deck in each phase of the step, as escaped HTML between zero bytes. A next step plays phase by phase.
 const PARTS = ["status", "heading", "phases", "slide", "deck", "foot", "said", "rail"]
 const PHASE_MS = 650
 const isStill = () => document.hidden || matchMedia("(prefers-reduced-motion: reduce)").matches
@@ -15,12 +14,13 @@ export default function ({ data: bytes, parentElement, setStateValue }) {
   if (root.marks !== marks) root.parts.phases.innerHTML = root.marks = marks
   root.parts.foot.textContent = sent.foot
   root.parts.slide.hidden = !sent.at
-  if (sent.at) scrubber({ data: sent.at, parentElement: root.parts.slide, setStateValue, heading: root.parts.heading })
+  const slide = { data: sent.at, parentElement: root.parts.slide, setStateValue, heading: root.parts.heading }
+  root.style.visibility = sent.at && scrubber(slide) ? "hidden" : "" // a film that begins does not show the end first
+  setTimeout(() => (root.style.visibility = ""), 2000)
   const begins = sent.place - root.place === 1 ? 0 : sent.place === root.place ? Math.min(root.phase, last) : last
   root.moves = sent.place - root.place === 1 || sent.place === root.place
   root.parts.phases.style.visibility = sent.begun.length ? "" : "hidden"
-  // A quick run has quick phases: each step is seen to its end.
-  const now = performance.now()
+  const now = performance.now() // a quick run has quick phases: each step is seen to its end
   if (sent.place !== root.place) Object.assign(root, { pace: Math.min(PHASE_MS, (now - (root.since ?? 0)) / 4), since: now })
   const isPlaying = root.timer && sent.place === root.place
   Object.assign(root, { sent, place: sent.place })
@@ -29,8 +29,7 @@ export default function ({ data: bytes, parentElement, setStateValue }) {
   play(root, isStill() ? last : begins)
 }
 
-// Show the step's deck in a phase, and after a moment in the next.
-function play(root, phase) {
+function play(root, phase) { // the step's deck in a phase, and after a moment in the next
   const { sent } = root
   root.phase = phase
   const isLast = phase >= sent.decks.length - 1

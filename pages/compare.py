@@ -8,25 +8,14 @@ import streamlit as st
 
 from pages.parts import blocks, frame, opening, person
 from vpp.errors import VppError
+from vpp.findings import comparison
 from vpp.findings.baselines import Baselines, baselines, with_prompted
-from vpp.findings.comparison import (
-    CODES,
-    Candidate,
-    Comparison,
-    candidate,
-    others,
-    outcome,
-    seeds,
-    seeds_blocks,
-    settings_block,
-    standings,
-    state_words,
-)
+from vpp.findings.comparison import CODES, Candidate, Comparison
 from vpp.findings.rows import evaluated_rows
 from vpp.findings.slices import Slices, side_by_side, slices
 from vpp.findings.status import labels
 from vpp.runs.directory import Command, RunDirectory, Snapshot, State
-from vpp.runs.group import Group, goes_on, start_open
+from vpp.runs.group import Group, start_open
 from vpp.show import markup
 from vpp.show.blocks import Note
 from vpp.show.words import counted, listed
@@ -97,7 +86,7 @@ def draw_page() -> None:
 
     def is_live() -> bool:
         live = any(run.snapshot.state in opening.LIVE for run in read(runs, choice)[0])
-        return live or any(map(goes_on, group.runs))
+        return live or any(map(RunDirectory.is_held, group.runs))
 
     def has_ended() -> bool:
         if ended := was_live and not is_live():  # the runs of a group are then weighed together, in a run of its own
@@ -165,39 +154,40 @@ def read(runs: Shelf, choice: Sequence[str]) -> tuple[list[Candidate], list[tupl
     candidates, faults = [], []
     for run in choice:
         try:
-            candidates.append(candidate(opening.reader(str(runs.directories[run].path)), runs.labels[run]))
+            candidates.append(comparison.candidate(opening.reader(str(runs.directories[run].path)), runs.labels[run]))
         except (VppError, OSError) as error:
             faults.append((run, str(error)))
     return candidates, faults
 
 
-def draw_result(comparison: Comparison, group: Group | None) -> None:
+def draw_result(found: Comparison, group: Group | None) -> None:
     """Draw what came out, and which settings differ. group: its runs are all here."""
-    runs = comparison.runs
-    live = [f"{CODES[i]} {state_words(run)}" for i, run in enumerate(runs) if run.snapshot.state in opening.LIVE]
+    runs = found.runs
+    going = {code: run for code, run in zip(CODES, runs, strict=False) if run.snapshot.state in opening.LIVE}
+    live = [f"{code} {comparison.state_words(run)}" for code, run in going.items()]
     notes = [f"As things stand now: {listed(live)}. This page updates by itself."] if live else []
     if len(runs) == 1:
         notes += ["Pick another run above; or start this one again with changes, at the foot of Watch."]
-    simple = baselines_of(comparison.base) if comparison.comparable else None
+    simple = baselines_of(found.base) if found.comparable else None
     # Of a run alone, the verdict above says it.
-    words: list[object] = [] if len(runs) == 1 and simple else [outcome(comparison, simple)]
+    words: list[object] = [] if len(runs) == 1 and simple else [comparison.outcome(found, simple)]
     if group:
         state = tuple((run.id, run.view.last_at, run.snapshot.state) for run in runs)
-        read_seeds = partial(seeds, group, lambda run: opening.reader(str(run.path)))
-        words = blocks.remembered("compare.seeds", state, lambda: list(seeds_blocks(read_seeds())))
+        read_seeds = partial(comparison.seeds, group, lambda run: opening.reader(str(run.path)))
+        words = blocks.remembered("compare.seeds", state, lambda: list(comparison.seeds_blocks(read_seeds())))
     blocks.draw(*words, *map(Note, notes))
-    parts = [*(standings(comparison, simple) if simple else ()), *others(comparison)]
-    parts += filter(None, [None if group else settings_block(comparison)])
+    parts = [*(comparison.standings(found, simple) if simple else ()), *comparison.others(found)]
+    parts += filter(None, [None if group else comparison.settings_block(found)])
     blocks.steady(markup.CUE + markup.html(parts), key="compare.result")
-    draw_slices(comparison)
+    draw_slices(found)
 
 
-def draw_slices(comparison: Comparison) -> None:
-    places = sorted(comparison.comparable, key=lambda place: place != comparison.reference)
-    state = tuple((place, comparison.runs[place].id, comparison.runs[place].view.last_at) for place in places)
+def draw_slices(found: Comparison) -> None:
+    places = sorted(found.comparable, key=lambda place: place != found.reference)
+    state = tuple((place, found.runs[place].id, found.runs[place].view.last_at) for place in places)
 
     def make() -> dict[str, Slices]:
-        runs = {CODES[place]: comparison.runs[place] for place in places}
+        runs = {CODES[place]: found.runs[place] for place in places}
         rows = {code: evaluated_rows(run.view, run.config, run.dataset) for code, run in runs.items()}
         return {code: slices(each) for code, each in rows.items() if each}
 

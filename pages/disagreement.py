@@ -12,6 +12,7 @@ from vpp.findings.points import Point
 from vpp.findings.programs import ProgramReading
 from vpp.findings.rows import Rows, Which, calibrated, evaluated_rows, headline, opened_row, row_table, trust
 from vpp.findings.slices import slice_table, slices, title, worst_words
+from vpp.findings.status import withheld_sentences
 from vpp.findings.verdict import Verdict, run_verdict
 from vpp.runs.directory import Snapshot
 from vpp.show.blocks import Heading, Note
@@ -40,7 +41,8 @@ def draw(run: OpenRun, snapshot: Snapshot) -> None:
         opening.not_yet(run, *NOT_ASKED)
         return
     verdict = run_verdict(run.directory, snapshot.view)
-    blocks.draw(*headline(rows), *calibrated(rows), *trust(rows, verdict))
+    refused = map(Note, withheld_sentences(run.reader.read_answers()) if snapshot.usage.faults else ())
+    blocks.draw(*headline(rows), *refused, *calibrated(rows), *trust(rows, verdict))
     draw_slices(run, snapshot, rows, verdict)
     readings = opening.readings(run, snapshot, rows.test.hypotheses)
     draw_rows(run, rows, readings)

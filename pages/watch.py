@@ -8,7 +8,15 @@ import streamlit as st
 from pages.parts import blocks, frame, opening, person, stage
 from pages.parts.opening import OpenRun
 from vpp.findings.progress import calls_metric, pace, phase, stopping_words
-from vpp.findings.status import MARKS, is_key_refused, pending_words, retry_words, server_sentences, steps_done
+from vpp.findings.status import (
+    MARKS,
+    is_key_refused,
+    pending_words,
+    retry_words,
+    server_sentences,
+    steps_done,
+    withheld_sentences,
+)
 from vpp.findings.step import Cards
 from vpp.llm.limits import Cap
 from vpp.runs import store
@@ -95,6 +103,8 @@ def draw(run: OpenRun, cards: Cards, snapshot: Snapshot) -> None:
             words = "".join(map(markup.caption, server_sentences(snapshot.usage)))
         else:
             words = markup.group("Calls of the whole run") + markup.html([Metrics((calls_metric(snapshot),))])
+        if snapshot.usage.faults:
+            words += "".join(map(markup.caption, withheld_sentences(run.reader.read_answers())))
         blocks.steady(words, key="watch.whole")
 
 

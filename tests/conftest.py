@@ -4,14 +4,16 @@ import asyncio
 import gc
 import inspect
 import signal
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 import hypothesis
 import pytest
 
 from tests.forked import Forked
 from tests.processes import Desk, Model, Outcome, model
+from vpp.cli import main
 from vpp.runs.process import child_environment
 from vpp.runtime import no_collecting
 
@@ -46,9 +48,9 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 def forked_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Workers that a test starts from its own process are forks too."""
 
-    def fork(words: Sequence[str], log: Path, environment: Mapping[str, str]) -> Forked:
+    def fork(words: Sequence[str], log: Path, environment: Mapping[str, str], lock: BinaryIO) -> Forked:
         assert words[0] == "vpp"
-        return Forked(words[1:], cwd=Path.cwd(), env=child_environment(environment), log=log)
+        return Forked(words[1:], cwd=Path.cwd(), env=child_environment(environment), log=log, lock=lock)
 
     monkeypatch.setattr("vpp.runs.process.start", fork)
 
@@ -74,6 +76,26 @@ def shared_desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     found = Desk(tmp_path_factory.mktemp("shared"))
     yield found
     found.close()
+
+
+@pytest.fixture
+def vpp(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[int, str, str]]:
+    """A command in this process, for those that end before a worker begins."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "VPP_MODEL", "VPP_CACHE_DIR", "VPP_MAX_RUNNING"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("VPP_RUNS_DIR", str(tmp_path / "runs"))
+
+    def command(*words: str | Path) -> tuple[int, str, str]:
+        try:
+            code = main([str(word) for word in words])
+        except SystemExit as ended:
+            code = int(ended.code or 0)
+        return code, *capsys.readouterr()
+
+    return command
 
 
 METHODS = {"smc": (), "mh": ("--method", "mh"), "vml": ("--method", "vml"), "programs": ("--reading", "auto")}

@@ -10,10 +10,12 @@ import types
 import warnings
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import BinaryIO
 
 from vpp.cli import main
 from vpp.runs import process
@@ -37,12 +39,16 @@ STARTING = threading.Lock()
 class Forked:
     """`python -m vpp WORDS` with the part of `subprocess.Popen` that tests use."""
 
-    def __init__(self, words: Sequence[str], *, cwd: Path, env: Mapping[str, str], log: Path | None = None) -> None:
-        """log: file that its output is appended to; without one, `communicate` returns it."""
+    def __init__(
+        self, words: Sequence[str], *, cwd: Path, env: Mapping[str, str], log: Path | None = None,
+        lock: BinaryIO | None = None,
+    ) -> None:  # fmt: skip
+        """log: file that its output is appended to; without one, `communicate` returns it. lock: its standard input."""
         pipes = [] if log else [FORKS.Pipe(duplex=False) for _ in range(2)]
         ends = [child for _, child in pipes] or [log, log]
-        self._process = FORKS.Process(target=_command, args=(words, cwd, dict(env), *ends))
-        _start(self._process)
+        with Connection(os.dup(lock.fileno())) if lock else nullcontext() as held:
+            self._process = FORKS.Process(target=_command, args=(words, cwd, dict(env), held, *ends))
+            _start(self._process)
         streams = [os.fdopen(os.dup(end.fileno()), encoding="utf-8") for end, _ in pipes]
         self.stdout, self.stderr = streams or (None, None)
         for end in (end for pipe in pipes for end in pipe):
@@ -100,7 +106,9 @@ def _start(process: BaseProcess) -> None:
             sys.modules["__main__"] = main_module
 
 
-def _command(words: Sequence[str], cwd: Path, env: Mapping[str, str], *outputs: Connection | Path) -> None:
+def _command(
+    words: Sequence[str], cwd: Path, env: Mapping[str, str], lock: Connection | None, *outputs: Connection | Path
+) -> None:
     """Become the command: a session, a folder, an environment and streams of its own.
 
     outputs: of standard output and error, the ends of pipes or a file.
@@ -111,7 +119,8 @@ def _command(words: Sequence[str], cwd: Path, env: Mapping[str, str], *outputs: 
     os.environ.clear()
     os.environ.update(env)
     sys.path[:0] = env.get("PYTHONPATH", "").split(os.pathsep)  # an interpreter would read it as it starts
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    with lock or Connection(os.open(os.devnull, os.O_RDONLY)) as source:
+        os.dup2(source.fileno(), 0)
     for number, output in enumerate(outputs, 1):
         source = output.open("ab") if isinstance(output, Path) else output
         os.dup2(source.fileno(), number)
@@ -138,14 +147,15 @@ class Cell:
         return os.waitpid(self.pid, 0)[1]
 
 
-def _cell(words: Sequence[str], log: Path, environment: Mapping[str, str]) -> Cell:
+def _cell(words: Sequence[str], log: Path, environment: Mapping[str, str], lock: BinaryIO) -> Cell:
     """Start a cell's worker: a fork of its sweep, without the files that the sweep holds open and locked."""
     if pid := os.fork():
         return Cell(pid)
     code = 1
     try:
-        os.closerange(3, 1024)
-        _command(words[1:], Path.cwd(), child_environment(environment), log, log)
+        os.dup2(lock.fileno(), 3)
+        os.closerange(4, 1024)
+        _command(words[1:], Path.cwd(), child_environment(environment), Connection(3), log, log)
     except SystemExit as ended:
         code = int(ended.code or 0)
     finally:

@@ -102,8 +102,6 @@ class Desk:
     folder: Path
     environment: dict[str, str] = field(default_factory=dict)
     started: list[Running] = field(default_factory=list)
-    states: dict[str, str | None] = field(default_factory=dict)
-    """States of runs as a test saw them, by name."""
     outcomes: dict[str, Outcome] = field(default_factory=dict)
 
     @property

@@ -91,24 +91,20 @@ _TOKEN = (
 _ROLE = r"(?:user|human|assistant|system|model)"
 _TURN = re.compile(rf"{_TOKEN}|^[ \t]*+{_ROLE}[ \t]*+:?[ \t]*+$", re.IGNORECASE | re.MULTILINE)
 _OPENING = re.compile(rf"\s*+(?:(?:{_TOKEN})\s*+|{_ROLE}[ \t]*+:?[ \t]*+(?:\n\s*+|(?=<)))++", re.IGNORECASE)
-_HEADING_END = re.compile(r"[:：=][\s*_`$]*+\Z")
-_HEADING_CHARACTERS = 40
-"""Characters before a line that are searched for the end of a heading."""
 
 
 def cut_turns(text: str) -> str:
     """Return the first turn of `text`: drop chat marks before it, cut at the first mark after it.
 
     Small models often write on after the answer, as the user or as a new example. The name of a role alone on a line
-    is a mark, except below a heading: there it may be a label.
+    is a mark, unless it is all that there is: then it may be a label.
     """
     opening = _OPENING.match(text)
     begin = opening.end() if opening and opening.end() < len(text) else 0
     for mark in _TURN.finditer(text, begin):
-        is_role = mark[0].strip(" \t:").isalpha()
-        before = text[max(begin, mark.start() - _HEADING_CHARACTERS) : mark.start()]
-        if not is_role or (before.strip() and not _HEADING_END.search(before)):
-            return text[begin : mark.start()]
+        turn = text[begin : mark.start()]
+        if turn.strip() or not mark[0].strip(" \t:").isalpha():
+            return turn
     return text[begin:]
 
 
@@ -286,8 +282,8 @@ _OUTPUT = re.compile(rf"{_LEAD}(?:(?:final|predicted|the) )?output{_COLON}(?P<va
 _BELOW = re.compile(r"\s*(?:(?:```\w*|\$\$)\s+)?(?P<value>\S.*)")
 """The value below an `Output:` that ends its line."""
 _RETRACTION = re.compile(
-    r"(?:\b|\\n)(?:wait|actually|correct(?:ed|ion)|wrong|scratch that|sorry|mistake|hmm+|hold on|let me|i mis\w+)\b"
-    r"|^\W{0,16}no[,.]",
+    r"(?:\b|\\n)(?:wait|actually|correct(?:ed|ion)|wrong|scratch that|oops|sorry|mistake|hmm+|hold on|let me|i mis\w+"
+    r"|on (?:reflection|\w{1,20} (?:thoughts?|look)))\b|^\W{0,16}no[,.]",
     _FLAGS,
 )
 _CLAIM = re.compile(
@@ -416,5 +412,4 @@ def _json_values(answer: str, name: re.Pattern[str]) -> Iterator[tuple[str, int]
 
 def _without_fences(text: str) -> str:
     """Return `text` without code fences and control characters."""
-    bare = _UNPRINTABLE.sub("", _FENCE.sub("", text)).strip()
-    return bare.removeprefix("```").removesuffix("```").strip()
+    return _UNPRINTABLE.sub("", _FENCE.sub("", text)).strip()

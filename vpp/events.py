@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Gt, Le, Lt
+from pydantic import Field
 
 from vpp.posterior.prediction import Answer, Mixture, Value
 
@@ -25,14 +26,9 @@ def hypothesis_id(text: str) -> str:
 INITIAL_STEP = -1
 
 
-class _TextFirst:
-    """Has a decoder try text, then number, and weigh neither against the other: no JSON value is both."""
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        return {**handler(source), "mode": "left_to_right"}
-
-
-Votes = tuple[Annotated[Value, _TextFirst()] | None, ...]
+TextFirst = Field(union_mode="left_to_right")
+"""Has a decoder try text, then number, and weigh neither against the other: no JSON value is both."""
+Votes = tuple[Annotated[Value, TextFirst] | None, ...]
 Log = Annotated[float, Lt(math.inf)]
 """Natural logarithm: -inf is allowed, NaN is not."""
 Positive = Annotated[float, Gt(0), Lt(math.inf)]
@@ -153,7 +149,7 @@ class Scored:
 class Constant:
     """The standing sentence of a posterior: the answer does not depend on the row."""
 
-    answer: Annotated[Value, _TextFirst()]
+    answer: Annotated[Value, TextFirst]
     """The commonest training label (of equal ones the first in sort order), or the mean of the training targets."""
     shares: tuple[Unit, ...] = ()
     """(C,) probability of each label, as often as it occurs; empty for numbers."""
@@ -372,21 +368,9 @@ class RunFailed:
     """One line: what, where, how to fix it."""
 
 
-Event = (
-    RunStarted
-    | ParticleDrawn
-    | Scored
-    | Reweighted
-    | Resampled
-    | Proposed
-    | StepFinished
-    | Evaluated
-    | Certified
-    | RunPaused
-    | RunResumed
-    | RunFinished
-    | RunFailed
-)
+SamplerEvent = ParticleDrawn | Scored | Reweighted | Resampled | Proposed | StepFinished | Evaluated | Certified
+"""What a sampler yields."""
+Event = RunStarted | SamplerEvent | RunPaused | RunResumed | RunFinished | RunFailed
 """Any record of a run."""
 
 

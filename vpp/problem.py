@@ -1,7 +1,4 @@
-"""A sampler's input: the data in batches, and the two roles that a model plays.
-
-The protocols here are all that inference/ and llm/ share.
-"""
+"""A sampler's input: the data in batches, and protocols of a model's two roles, all that inference and llm share."""
 
 import math
 from collections import Counter
@@ -104,7 +101,6 @@ class Learner(Protocol):
 
     async def predict(self, hypothesis: str, rows: Sequence[Row]) -> tuple[Prediction, ...]:
         """Return one prediction a row, in the order of `rows`. Raises EndpointError."""
-        ...
 
 
 class Optimizer(Protocol):
@@ -114,14 +110,9 @@ class Optimizer(Protocol):
         self, hypothesis: str, rows: Sequence[Row], predictions: Sequence[Prediction], *, temperature: float, seed: int
     ) -> Proposal:
         """Return a revised hypothesis. Raises EndpointError."""
-        ...
 
     async def draw(self, *, temperature: float, seed: int) -> Proposal:
-        """Return a hypothesis from the seed sentence and the columns alone, no row shown: a draw from the prior.
-
-        Raises EndpointError.
-        """
-        ...
+        """Draw a hypothesis from the prior: from the seed sentence and the columns alone. Raises EndpointError."""
 
 
 def batch_length(step: int, *, n_train: int, batch_size: int) -> int:
@@ -184,10 +175,7 @@ class Problem:
         return tuple(pool[i] for i in order[first : first + self.batch_size])
 
     def buffer(self, step: int, *, size: int) -> tuple[Row, ...]:
-        """The last `size` rows seen up to and including the step's batch.
-
-        Each row is kept once, where it was seen last, unless `buffer_repeats` lets repeats of a later epoch stay.
-        """
+        """The last `size` rows seen, those of the step's batch included, each once unless `buffer_repeats`."""
         rows: list[Row] = []
         ids: set[int] = set()
         for earlier in range(step, -1, -1):
@@ -275,10 +263,7 @@ def noise_of(
 
 
 def constant_of(dataset: Dataset, config: Config, rows: Sequence[Row]) -> Constant:
-    """The constant answer of the training rows, without a weight. rows: those that score it.
-
-    With the noise of labels integrated out, each label has a share of its own, which is integrated out too.
-    """
+    """The constant answer of the training rows, without a weight. rows: those that score it."""
     answer, targets, likelihood = dataset.constant, [row.target for row in rows], likelihood_of(dataset, config)
     if not isinstance(likelihood, likelihoods.IntegratedZeroOne):
         return Constant(answer=answer, log_likelihood=likelihood.log_likelihood([answer] * len(targets), targets))

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import Any, Literal, get_args, get_type_hints
 
@@ -211,10 +211,7 @@ class Config:
 
     @property
     def is_rescored(self) -> bool:
-        """True if smc weighs its texts once more after the last rewrite.
-
-        The paper's last weights belong to the texts before that rewrite, and `final_weights = "paper"` leaves it so.
-        """
+        """True if smc weighs its texts once more after the last rewrite, which the paper's weights do not know."""
         return self.method == "smc" and self.final_weights != "paper"
 
     @property
@@ -264,8 +261,7 @@ def preset(name: Preset) -> Config:
         raise InputError(f"preset is {name!r}: choose one of {', '.join(get_args(Preset))}")
     if name == "recommended":
         return Config()
-    return replace(
-        Config(),
+    return Config(
         patience=0,
         reading="rows",
         mutate="every",

@@ -74,10 +74,7 @@ def agree(one: Value | None, other: Value | None) -> bool:
 
 
 def plain_rule_of(text: str, dataset: Dataset) -> Rule | None:
-    """Return a sentence as a program; None if the reader of plain rules leaves any part of it unread.
-
-    text: the whole hypothesis, seed sentence included.
-    """
+    """Return a whole hypothesis as a program; None if the reader of plain rules leaves any part of it unread."""
     columns = columns_of([read_row(render_input(row)) for row in (*dataset.train, *dataset.test)])
     reading = read_rule(text, columns, tuple(dataset.classes))
     rule = None if reading.unread else reading.rule
@@ -111,10 +108,7 @@ def changes(
 def _draw(
     dataset: Dataset, program: Rule, rng: np.random.Generator, columns: Collection[str], *, must_change: bool, n: int
 ) -> Iterable[Change]:
-    """Draw at most n changed training rows, each once, whose answer changes, or does not.
-
-    A cell of a column that varies gets another value that some row has.
-    """
+    """Draw at most n training rows with another value of some row in one cell, by whether the answer changes."""
     kinds = {column.name: column.kind for column in dataset.columns}
     values = {
         name: sorted({row.inputs[place][1] or "" for row in dataset.train} - {""})
@@ -167,26 +161,6 @@ Answers = Mapping[tuple[str, int], Prediction]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrialSize:
-    """How much a trial asks. Raises InputError for a number below 1."""
-
-    ideas: int = 3
-    """Most ideas, the heaviest."""
-    changes: int = 20
-    """Most changed rows of each kind for each idea."""
-    rows: int = 40
-    """Most training rows on which sentences are scored, drawn by seed."""
-
-    def __post_init__(self) -> None:
-        for name in ("ideas", "changes", "rows"):
-            if (value := getattr(self, name)) < 1:
-                raise InputError(f"{name} is {value}: give at least 1")
-
-
-USUAL = TrialSize()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Item:
     idea: Idea
     changes: tuple[Change, ...]
@@ -196,16 +170,23 @@ class _Item:
 class TrialAsking:
     """The questions of a trial. Another thread may read the counts meanwhile."""
 
-    def __init__(self, reader: RunReader, size: TrialSize = USUAL) -> None:
-        """Raises RunError before the first complete step."""
+    def __init__(self, reader: RunReader, *, ideas: int = 3, changes: int = 20, rows: int = 40) -> None:
+        """ideas: most ideas, the heaviest. changes: most changed rows of each kind for each of them.
+
+        rows: most training rows on which sentences are scored, drawn by seed. Raises InputError for a number below 1,
+        and RunError before the first complete step.
+        """
+        for name, value in (("ideas", ideas), ("changes", changes), ("rows", rows)):
+            if value < 1:
+                raise InputError(f"{name} is {value}: give at least 1")
         self._view, self._reader, self._dataset = reader.refresh().view, reader, reader.dataset()
-        ideas = merge_ideas(self._view, self._dataset).all
-        if not ideas:
+        every = merge_ideas(self._view, self._dataset).all
+        if not every:
             raise RunError(f"{reader.directory.path} has no particles yet: wait for its first step")
         self._config, self._no_rule = reader.directory.spec().config, f"{self._view.seed_text} {WITHOUT}"
-        self._items = list(self._put_on_trial(ideas[: size.ideas], size))
+        self._items = list(self._put_on_trial(every[:ideas], changes))
         rng = np.random.default_rng(np.random.SeedSequence(self._config.seed, spawn_key=(SCORED,)))
-        places = sorted(rng.permutation(len(self._dataset.train))[: size.rows].tolist())
+        places = sorted(rng.permutation(len(self._dataset.train))[:rows].tolist())
         self._rows = tuple(self._dataset.train[place] for place in places)
         changed = {row.id: row for item in self._items for each in item.changes for row in (each.base, each.row)}
         texts = [item.idea.text for item in self._items]
@@ -240,13 +221,13 @@ class TrialAsking:
         write_json(self._reader.directory.path / FILE, trial)
         return trial
 
-    def _put_on_trial(self, ideas: Sequence[Idea], size: TrialSize) -> Iterator[_Item]:
+    def _put_on_trial(self, ideas: Sequence[Idea], n: int) -> Iterator[_Item]:
         first_id = self._dataset.next_id
         answers, ids = self._reader.read_answers(), [hypothesis_id(idea.text) for idea in ideas]
         readings = program_readings(self._view, answers, self._dataset, ids)
         for number, (idea, identity) in enumerate(zip(ideas, ids, strict=True)):
             sentence, seed = idea.text.removeprefix(self._view.seed_text).strip(), self._config.seed
-            options = {"n": size.changes, "seed": seed, "number": number, "first_id": first_id}
+            options = {"n": n, "seed": seed, "number": number, "first_id": first_id}
             rows = changes(idea.text, self._dataset, **options, sentence=sentence)
             first_id += len(rows)
             yield _Item(idea=idea, changes=rows, clauses=clauses(readings[identity].program, idea.text))
@@ -306,10 +287,7 @@ class PromptedAsking:
     """The prompted baselines of a run being asked. Another thread may read the count meanwhile."""
 
     def __init__(self, directory: RunDirectory, *, calls: int | None = None) -> None:
-        """calls: learner calls of the vote; as many as the run's if not given.
-
-        Raises InputError for a run without calls or test rows.
-        """
+        """calls: learner calls of the vote, by default the run's. Raises InputError without calls or test rows."""
         if calls is not None and calls < 1:
             raise InputError(f"calls is {calls}: give at least 1")
         self._directory, self._spec = directory, directory.spec()

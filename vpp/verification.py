@@ -21,7 +21,7 @@ from vpp.llm.protocol import Completion
 from vpp.problem import Problem, Proposal
 from vpp.randomness import call_seed
 from vpp.runs.asking import Access, program_learner
-from vpp.runs.directory import JournalReader, RunDirectory, load_dataset
+from vpp.runs.directory import JournalReader, Record, RunDirectory, until_end_of, valid_lines
 from vpp.runs.group import ReplayLearner
 from vpp.runs.preparation import problem_of, start_of
 from vpp.runs.spec import Keys, RunSpec
@@ -64,13 +64,14 @@ class Verification:
 
 
 def verify(directory: RunDirectory) -> Verification:
-    """Verify a run from its files.
-
-    Raises RunError if there is no run, or its rows are not those that it had, and JournalDamaged.
-    """
+    """Verify a run from its files. Raises RunError and JournalDamaged."""
     spec = directory.spec()
-    dataset, reader = load_dataset(directory, spec), JournalReader(directory.journal)
-    lines = _sampler_events(reader)
+    dataset, reader = directory.dataset(), JournalReader(directory.journal)
+    valid = valid_lines(reader)
+    if reader.view.phase not in ENDED:
+        valid = until_end_of(reader.view.last_step, valid)
+    derived = events.RunStarted | events.SamplerEvent
+    lines = [(n, line.event) for n, line in valid if isinstance(line, Record) and isinstance(line.event, derived)]
     faults: list[Fault] = []
     for line, first in lines[:1]:
         # Versions and templates do not follow from the files: they are taken as written.
@@ -81,35 +82,12 @@ def verify(directory: RunDirectory) -> Verification:
     return Verification(n_compared=len(lines), faults=tuple(faults), has_ended=reader.view.phase in ENDED)
 
 
-def _sampler_events(reader: JournalReader) -> list[tuple[int, events.Event]]:
-    """Return the sampler's events with their lines, without those that a resume discarded or of an unfinished step.
-
-    The first is the run's start.
-    """
-    lines: list[tuple[int, events.Event]] = []
-
-    def until_end_of(step: int | None) -> list[tuple[int, events.Event]]:
-        steps = [each.step if isinstance(each, events.StepFinished) else None for _, each in lines]
-        return lines[: 1 if step is None or step not in steps else 1 + steps.index(step)]
-
-    for record in reader.new_records():
-        event = record.event
-        if isinstance(event, events.RunResumed) and event.step != reader.view.total_steps:
-            lines = until_end_of(event.step)
-        elif not isinstance(event, events.RunResumed | events.RunPaused | events.RunFailed | events.RunFinished):
-            lines.append((reader.n_lines, event))
-    return lines if reader.view.phase in ENDED else until_end_of(reader.view.last_step)
-
-
 # The replay
 
 
 @dataclass(frozen=True, slots=True)
 class _Replay(ReplayLearner):
-    """The run's learner and optimizer, as recorded. A proposal that was never made is unreadable.
-
-    The sampler asks ahead for more than was recorded: no line of the journal needs it.
-    """
+    """The run's learner and optimizer, as recorded; what was asked ahead in vain, and no line needs, is unreadable."""
 
     proposals: Mapping[int, Proposal]
     """By the seed of their call."""
@@ -202,10 +180,8 @@ def _differences(what: str, written: Any, follows: Any) -> Iterator[tuple[str, A
 
 
 def _is_close(written: Any, follows: Any) -> bool:
-    if not isinstance(written, int | float) or not isinstance(follows, int | float):
-        return False
-    both_undefined = math.isnan(written) and math.isnan(follows)
-    return both_undefined or math.isclose(written, follows, rel_tol=TOLERANCE, abs_tol=TOLERANCE / 1000)
+    are_numbers = isinstance(written, int | float) and isinstance(follows, int | float)
+    return are_numbers and math.isclose(written, follows, rel_tol=TOLERANCE, abs_tol=TOLERANCE / 1000)
 
 
 def _name(event: events.Event) -> str:

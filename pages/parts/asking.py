@@ -17,19 +17,8 @@ from vpp.data.labelling import Field, Key, input_fields, input_key, typed_row
 from vpp.data.table import Table, other_columns, read_like, unlabelled_rows
 from vpp.data.text import shown_name
 from vpp.errors import VppError
-from vpp.findings.asking import (
-    LITTLE,
-    answer_blocks,
-    answers_table,
-    columns_of,
-    going_on_words,
-    labels_words,
-    pool_words,
-    question_row,
-    read_trial,
-    table_words,
-    trial_blocks,
-)
+from vpp.findings import asking as findings
+from vpp.findings.asking import LITTLE
 from vpp.findings.points import Point, questions, reject_option, target_spread, votes_on
 from vpp.findings.progress import nothing_yet
 from vpp.reporting.predictions import prediction_csv, sheet_rows
@@ -174,11 +163,11 @@ def ask_row(job: Job) -> None:
 def row_form(job: Job, fields: Sequence[Field]) -> tuple[list[str | None], bool]:
     run, dataset = job.run, job.run.reader.dataset()
     fill_from(run, fields)
-    meanings = {name: markdown_text(meaning) for name, meaning in dataset.descriptions.columns}
+    meanings = {name: markdown_text(meaning) for name, meaning in dataset.descriptions.columns.items()}
     allowed = job.consent()
     with st.form(key_of(run, "form"), border=False):
         cells: list[str | None] = [None] * len(fields)
-        by_use = columns_of(run.now().view, dataset)
+        by_use = findings.columns_of(run.now().view, dataset)
         places = sorted(range(len(fields)), key=lambda place: by_use.index(fields[place].column.name))
         short = [place for place in places if fields[place].column.kind != "text"]
 
@@ -203,13 +192,14 @@ def row_form(job: Job, fields: Sequence[Field]) -> tuple[list[str | None], bool]
 
 def cell_of(field: Field, key: str, meanings: Mapping[str, str]) -> str | None:
     """Draw one field. Its name comes from the file, so Markdown in it is escaped. meanings: Markdown, by column."""
-    label = markdown_text(f"{field.column.name}, in {field.unit}" if field.unit else field.column.name)
+    unit = field.column.notation.unit if field.column.notation else ""
+    label = markdown_text(f"{field.column.name}, in {unit}" if unit else field.column.name)
     about = [meanings[field.column.name]] if field.column.name in meanings else []
-    if field.low is not None and field.high is not None:
-        about.append(f"The training rows have {field.written(field.low)} to {field.written(field.high)}.")
+    if field.range:
+        about.append(f"The training rows have {' to '.join(map(field.written, field.range))}.")
     keep = {"help": "\n\n".join(about) or None, **blocks.lasting(key)}
     if field.column.kind == "category":
-        return st.selectbox(label, field.values, None, **keep, accept_new_options=True, placeholder="missing")
+        return st.selectbox(label, sorted(field.cells), None, **keep, accept_new_options=True, placeholder="missing")
     if field.column.kind == "text":
         example = f"e.g. {shown_name(' '.join(field.example.split()))}" if field.example else ""
         return str(st.text_area(label, **keep, placeholder=example, height="content"))
@@ -243,7 +233,7 @@ def answered(run: OpenRun, job: Background[Asking], fields: Sequence[Field]) -> 
         return
     is_weighted = snapshot.spec.config.is_weighted
     vote, data, seed_text = votes_of(run, job)[0], run.reader.dataset(), snapshot.view.seed_text
-    parts = answer_blocks(vote, answers, data, fields, seed_text, is_weighted=is_weighted)
+    parts = findings.answer_blocks(vote, answers, data, fields, seed_text, is_weighted=is_weighted)
     blocks.draw(*parts, label="what the hypotheses say")
 
 
@@ -302,7 +292,7 @@ def draw_predictions(run: OpenRun, job: Background[Asking]) -> None:
     elif job.outcome == "stopped":
         blocks.captions(f"Stopped: {rest}")
     votes = votes_of(run, job)
-    blocks.draw(markup.group(str(st.session_state.get(key_of(run, "file"), ""))), Note(table_words(votes)))
+    blocks.draw(markup.group(str(st.session_state.get(key_of(run, "file"), ""))), Note(findings.table_words(votes)))
     beside = st.session_state.get(key_of(run, "beside"), {})
     left, right = st.columns([1, 3], vertical_alignment="center")
     reasons = right.toggle("With reasons, a column for each copy", key="posterior.ask.reasons")
@@ -317,7 +307,7 @@ def draw_predictions(run: OpenRun, job: Background[Asking]) -> None:
     )
     first = f"The first {PREVIEWED} of {integer(len(votes))} rows, in file order; the download has all."
     notes = [Note(first)] if len(votes) > PREVIEWED else []
-    table = answers_table(votes[:PREVIEWED], run.reader.dataset())
+    table = findings.answers_table(votes[:PREVIEWED], run.reader.dataset())
     blocks.draw(table, *notes, label="predictions of the uploaded rows")
 
 
@@ -340,9 +330,9 @@ def trial_section(job: Job) -> None:
     if job.follow(stop="Stop"):
         return
     snapshot = run.now()
-    last = read_trial(run.directory, snapshot.view)
+    last = findings.read_trial(run.directory, snapshot.view)
     if last:
-        blocks.draw(*trial_blocks(last, snapshot.view.seed_text), label="the trial")
+        blocks.draw(*findings.trial_blocks(last, snapshot.view.seed_text), label="the trial")
     if snapshot.state in opening.LIVE and snapshot.state != "paused":
         blocks.captions(f"{ABOUT_TRIAL} This takes a run that has ended or is paused.")
         return
@@ -415,7 +405,7 @@ def ask_for_labels(run: OpenRun, job: Job) -> None:
     rows = sheet_rows(run.reader, n=n, made_up=made_up, draw=draws)
     own = {row.id for row in (*dataset.unlabelled, *dataset.unused)}
     n_own = sum(row.id in own for row in rows)
-    words = pool_words(dataset, n_found=n_own, n_made_up=len(rows) - n_own, made_up=made_up)
+    words = findings.pool_words(dataset, n_found=n_own, n_made_up=len(rows) - n_own, made_up=made_up)
     blocks.draw(Note(words))
     if not rows:
         return
@@ -431,12 +421,12 @@ def list_questions(run: OpenRun, answers: Answers) -> None:
     every, columns = blocks.remembered(
         key_of(run, "made"),
         (answers, view.last_at),
-        lambda: (questions(answers, view, config, dataset), columns_of(view, dataset)),
+        lambda: (questions(answers, view, config, dataset), findings.columns_of(view, dataset)),
     )
     notes = []
     if answers.texts != tuple(view.texts[state.hypothesis] for state in view.population):
         notes.append(Note("The run has gone on since these rows were asked about."))
-    blocks.draw(Say(labels_words(every)), *notes)
+    blocks.draw(Say(findings.labels_words(every)), *notes)
     telling = [question for question in every if question.bits >= LITTLE][:LISTED]
     everything = len(every) > len(telling) and st.toggle(f"Show all {len(every)}", key=key_of(run, "all"))
     own = {row.id: row for row in (*dataset.unlabelled, *dataset.unused)}
@@ -444,7 +434,7 @@ def list_questions(run: OpenRun, answers: Answers) -> None:
         row = own.get(question.row.id)
         name = f"row {question.row.id}" if row else f"made-up row {number}"
         left, right = st.columns([4, 1], vertical_alignment="center")
-        left.html(markup.block(html(question_row(question, columns, dataset, name))))
+        left.html(markup.block(html(findings.question_row(question, columns, dataset, name))))
         with right.container(key=f"settle_truth_{number}"):
             note_answer(run, question, name, dataset.classes, row=row)
 
@@ -477,7 +467,7 @@ def go_on(run: OpenRun) -> None:
     blocks.draw(markup.group(f"Go on with {counted(len(answers), 'true answer')}"))
     with opening.refusals("These answers cannot be used"):
         prepared = continue_run(run.directory, answers)
-        blocks.captions(going_on_words(prepared, n_added=len(answers)))
+        blocks.captions(findings.going_on_words(prepared, n_added=len(answers)))
         label, key = "Continue with these rows as a new run", "disagreement.settle.continue"
         if st.button(label, type="primary", key=key):
             answers_of(run).clear()

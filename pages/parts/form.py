@@ -55,6 +55,7 @@ SEVERAL = (
     "So many runs of this setting on the same rows, with seeds from Seed on. Compare then shows which hypotheses "
     "return, and weighs those of all runs together."
 )
+KEPT = ("body", "cache", "max_wait_s", "context_length")  # of an earlier run's server: the form does not ask for them
 GOES_ON = "The run continues if you close this tab. You can pause or stop it and keep its results."
 
 
@@ -124,9 +125,10 @@ def complete(
     earlier: settings of the run that is started again; the form does not ask for all of them. Raises NotReady.
     """
     endpoint = model.endpoint
-    if earlier and not (endpoint.gguf or earlier.endpoint.gguf):  # a model file has a context of its own
-        of = earlier.endpoint
-        endpoint = replace(endpoint, max_wait_s=of.max_wait_s, context_length=of.context_length)
+    if earlier and endpoint.is_demo == earlier.endpoint.is_demo:
+        # A model file has a context of its own.
+        kept = [name for name in KEPT if name != "context_length" or not (endpoint.gguf or earlier.endpoint.gguf)]
+        endpoint = replace(endpoint, **{name: getattr(earlier.endpoint, name) for name in kept})
     trouble = part(f"{ADVANCED}, {PROMPTS}", "This template cannot be used")
     with places.trouble, trouble, places.last.expander(PROMPTS):
         templates = choose_templates(dataset, config, model, earlier.templates if earlier else None)

@@ -16,7 +16,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from pages.parts import person
+from pages.parts import blocks, person
 
 _INDEX = (Path(st.__file__).parent / "static" / "index.html").read_bytes()
 _INLINE_SCRIPTS = " ".join(
@@ -45,11 +45,28 @@ HEADERS = {
 }
 METRICS = "/_stcore/metrics"
 """Streamlit's counts of sessions, memory and caches: it shows them to anybody, and has no option against that."""
-PROBE = re.compile(r"(?<=[^/])/_stcore/(health|host-config)$")
 UPLOAD = re.compile(r"/_stcore/upload_file/([^/]+)/")  # path of an upload, with its session
+FONTS = ("source-serif-4-latin-opsz-normal", "fira-sans-latin-400-normal")
+"""Fonts of the first screen, loaded before it is drawn: text that changes its font moves the page."""
+SHEET = "".join(
+    (
+        f"<style>{(blocks.ASSETS / 'vpp.css').read_text(encoding='utf-8')}</style>",
+        *(
+            f'<link rel="preload" href="./app/static/fonts/{font}.woff2" as="font" type="font/woff2" crossorigin />'
+            for font in FONTS
+        ),
+    )
+).encode()
+PLAIN = (b"accept-encoding", b"if-none-match", b"if-modified-since", b"range")
+"""Request headers for another body than the file's own."""
 
 
 class Guard:
+    """ASGI middleware that refuses requests, adds headers to responses, and the stylesheet to the page.
+
+    Streamlit would add it after the first elements. Here it stands after Streamlit's own styles, and overrules them.
+    """
+
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
@@ -57,23 +74,33 @@ class Guard:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        if probe := PROBE.search(scope["path"]):  # Streamlit's page asks first under its own address
-            base = st.get_option("server.baseUrlPath").strip("/")
-            path = f"{'/' if base else ''}{base}{probe[0]}"
-            scope = {**scope, "path": path, "raw_path": path.encode()}
+        asks_page = scope["type"] == "http" and "text/html" in Headers(scope=scope).get("accept", "")
+        if asks_page:
+            scope = {**scope, "headers": [pair for pair in scope["headers"] if pair[0] not in PLAIN]}
+        is_page = False
 
-        async def with_headers(message: Message) -> None:
+        async def reply(message: Message) -> None:
+            nonlocal is_page
             if message["type"] in ("http.response.start", "websocket.http.response.start"):
-                MutableHeaders(scope=message).update(HEADERS)
+                headers = MutableHeaders(scope=message)
+                headers.update(HEADERS)
+                is_html = headers.get("content-type", "").startswith("text/html")
+                is_page = asks_page and is_html and "content-length" in headers
+                if is_page:
+                    headers["content-length"] = str(int(headers["content-length"]) + len(SHEET))
+                    del headers["etag"]
+            elif is_page:
+                before, end, after = message.get("body", b"").partition(b"</body>")
+                message["body"] = before + (SHEET + end if end else b"") + after
             await send(message)
 
         refusal = refusal_of(scope)
         if refusal is None:
-            await self._app(scope, receive, with_headers)
+            await self._app(scope, receive, reply)
         elif scope["type"] == "websocket":  # closed before it is accepted, which its client sees as a 403
             await send({"type": "websocket.close", "code": 1008, "reason": ""})
         else:
-            await refusal(scope, receive, with_headers)
+            await refusal(scope, receive, reply)
 
 
 def refusal_of(scope: Scope) -> Response | None:
@@ -93,54 +120,6 @@ def refusal_of(scope: Scope) -> Response | None:
         return PlainTextResponse("This server takes no files before a login.\n", 403)
     is_metrics = scope["type"] == "http" and path.rstrip("/").endswith(METRICS)
     return PlainTextResponse("This server has no such page.\n", 404) if is_metrics else None
-
-
-ASSETS = Path(__file__).parents[2] / "assets"
-FONTS = ("source-serif-4-latin-opsz-normal", "fira-sans-latin-400-normal")
-"""Fonts of the first screen, loaded before it is drawn: text that changes its font moves the page."""
-SHEET = "".join(
-    (
-        f"<style>{(ASSETS / 'vpp.css').read_text(encoding='utf-8')}</style>",
-        *(
-            f'<link rel="preload" href="./app/static/fonts/{font}.woff2" as="font" type="font/woff2" crossorigin />'
-            for font in FONTS
-        ),
-    )
-).encode()
-PLAIN = (b"accept-encoding", b"if-none-match", b"if-modified-since", b"range")
-"""Request headers for another body than the file's own."""
-
-
-class Sheet:
-    """ASGI middleware that adds the stylesheet to the page: Streamlit would add it after the first elements.
-
-    It stands in the body, after Streamlit's own styles, and so overrules them.
-    """
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or "text/html" not in Headers(scope=scope).get("accept", ""):
-            await self._app(scope, receive, send)
-            return
-        is_page = False
-
-        async def with_sheet(message: Message) -> None:
-            nonlocal is_page
-            if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                is_page = headers.get("content-type", "").startswith("text/html") and "content-length" in headers
-                if is_page:
-                    headers["content-length"] = str(int(headers["content-length"]) + len(SHEET))
-                    del headers["etag"]
-            elif is_page:
-                before, end, after = message.get("body", b"").partition(b"</body>")
-                message["body"] = before + (SHEET + end if end else b"") + after
-            await send(message)
-
-        kept = [pair for pair in scope["headers"] if pair[0] not in PLAIN]
-        await self._app({**scope, "headers": kept}, receive, with_sheet)
 
 
 def is_served(host: str) -> bool:

@@ -14,7 +14,7 @@ import streamlit as st
 from pages.parts import blocks, person
 from pages.parts.blocks import ASSETS
 from vpp.data.dataset import Dataset
-from vpp.data.descriptions import recorded
+from vpp.data.descriptions import Descriptions
 from vpp.environment import command_path
 from vpp.errors import RunError, VppError
 from vpp.findings import verdict
@@ -185,7 +185,7 @@ def head(run: OpenRun, words: str, *, has_verdict: bool = True) -> None:
         f"goes on from {spec.started_from}" if spec.started_from else "",
         f"run {run.id}",
     )
-    meanings = recorded(dataset.get("descriptions", {})).named(dataset["target"])
+    meanings = Descriptions(**dataset.get("descriptions", {})).named(dataset["target"])
     folds = {"details": [_joined(details)], "what the columns mean": list(map(": ".join, meanings))}
     chip, of = markup.DEMO_CHIP if is_demo else "", "" if words == spec.name else spec.name
     blocks.draw(markup.title(words, _joined(identity), of=of, chip=chip, folds=folds))

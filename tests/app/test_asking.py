@@ -147,7 +147,7 @@ def test_a_trial_is_run_shown_and_offered_again(opened: Opened, tmp_path: Path, 
     assert read_trial(reader.directory, reader.refresh().view)
 
 
-MEANT = Descriptions(columns=(("a", "hours of <sleep>"),), labels=(("yes", "rested"),))
+MEANT = Descriptions(columns={"a": "hours of <sleep>"}, labels={"yes": "rested"})
 ASK = "disagreement.settle.ask"
 CONTINUE = "disagreement.settle.continue"
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.parts import form as form_part
 from pages.parts import opening
 from pages.parts.endpoint import DEMO, SERVER
 from pages.parts.form import GOES_ON, START
@@ -21,7 +22,7 @@ from tests.reporting.builders import run
 from vpp.events import Evaluated, RunFinished, RunPaused
 from vpp.llm.limits import Cap, Price
 from vpp.runs.directory import RunDirectory
-from vpp.runs.spec import Prices
+from vpp.runs.spec import EndpointSpec, Prices, RunSpec
 from vpp.runs.store import EXAMPLE, REAL_EXAMPLE, TEXT_EXAMPLE
 from vpp.settings import FOR_EXPERTS, Config
 
@@ -164,6 +165,7 @@ def test_templates_are_previewed_and_reach_the_run_or_keep_it_from_starting(
 
 
 TABLE = b"a,label\n" + b"".join(b"%d,%d\n" % (i % 9, i % 2) for i in range(200))
+NUMBER_TABLE = b"a,price\n" + b"".join(b"%d,%d.5\n" % (i, 1000 * i) for i in range(80))
 
 
 def test_the_bar_says_what_is_expected_and_the_fold_what_at_most(app: AppTest) -> None:
@@ -244,10 +246,6 @@ def test_a_table_that_cannot_be_used_gets_one_line(app: AppTest) -> None:
         assert said in shown(app)
 
 
-LABEL_TABLE = b"a,label\n" + b"".join(b"%d,%d\n" % (i % 9, i % 2) for i in range(80))
-NUMBER_TABLE = b"a,price\n" + b"".join(b"%d,%d.5\n" % (i, 1000 * i) for i in range(80))
-
-
 def test_start_is_disabled_beside_the_first_reason_why_a_run_cannot_begin(app: AppTest, tmp_path: Path) -> None:
     def refuses(why: str) -> bool:
         assert not app.exception
@@ -259,7 +257,7 @@ def test_start_is_disabled_beside_the_first_reason_why_a_run_cannot_begin(app: A
     assert refuses("This table cannot be read: see Table.")
     upload(app, b"a,label\n1,yes\n2,yes\n")
     assert refuses("This table cannot be used as chosen: see Table.")
-    choose(upload(app, LABEL_TABLE), epsilon="7")
+    choose(upload(app, TABLE), epsilon="7")
     assert refuses("This option cannot be used: see Advanced, Method.")
     choose(app, epsilon="auto")
     assert not app.button(key="new.start").disabled
@@ -299,7 +297,7 @@ def choose(app: AppTest, **options: Any) -> AppTest:
 
 
 def test_every_option_has_a_widget_where_it_has_an_effect(app: AppTest) -> None:
-    upload(app, LABEL_TABLE)
+    upload(app, TABLE)
     assert "label has 2 labels, so this is classification." in shown(app)
     of_labels = shown_options(app)
     assert {"tempering", "abstention_cost", "epsilon"} <= of_labels
@@ -315,7 +313,7 @@ def test_every_option_has_a_widget_where_it_has_an_effect(app: AppTest) -> None:
 
 
 def test_sentences_to_weigh_are_typed_in_and_the_plan_counts_each_once(app: AppTest) -> None:
-    upload(app, LABEL_TABLE)
+    upload(app, TABLE)
     choose(app, method="weigh")
     assert "There are no sentences to weigh" in shown(app)
     assert "9 calls for each hypothesis" in shown(app)
@@ -333,16 +331,14 @@ def test_sentences_to_weigh_are_typed_in_and_the_plan_counts_each_once(app: AppT
     assert "sentence 1 has 10,000 characters" in shown(app)
 
 
-MINE = b"a,b,label\n" + b"".join(b"%d,%d,%d\n" % (i, i % 7, i % 2) for i in range(80))
-OTHER = b"price,size\n" + b"".join(b"%d.5,%d\n" % (i, i % 9) for i in range(80))
-
-
-def test_a_newcomer_sees_the_product_and_whoever_has_a_table_the_form(app: AppTest) -> None:
+def test_a_newcomer_sees_the_product_and_whoever_has_a_table_the_form(app: AppTest, tmp_path: Path) -> None:
     app.run()
     assert f"<h1>{opening.PRODUCT}</h1>" in shown(app)
     assert names(app)[:2] == [opening.WATCH_LIVE, opening.FINISHED]
     assert "About 30 s, without a key" in shown(app)
-    upload(app, MINE)
+    labels(tmp_path)  # by another visitor
+    assert names(app.run())[:2] == [opening.WATCH_LIVE, opening.FINISHED], "a press finds its button still there"
+    upload(app, TABLE)
     assert "<h1>New run</h1>" in shown(app)
     assert opening.FINISHED not in names(app)
 
@@ -358,7 +354,7 @@ def test_a_newcomer_sees_the_product_and_whoever_has_a_table_the_form(app: AppTe
 def test_a_finished_example_opens_on_every_page_and_starts_nothing(
     app: AppTest, tmp_path: Path, run: str, says: str
 ) -> None:
-    upload(app, MINE)
+    upload(app, TABLE)
     (menu,) = app.get("menu_button")
     menu.set_value(opening.SHIPPED_WORDS[run]).run()
     assert [path.name for path in tmp_path.iterdir()] == [run]
@@ -399,14 +395,14 @@ def test_a_run_without_results_leads_to_watch(app: AppTest, tmp_path: Path) -> N
 
 
 def test_a_table_and_its_fields_stay_after_another_page_until_it_is_replaced(app: AppTest) -> None:
-    upload(app, MINE, "mine.csv")
+    upload(app, TABLE, "mine.csv")
     app.number_input(key="new.test").set_value(20)
-    app.selectbox(key="new.target").set_value("b").run()
+    app.selectbox(key="new.target").set_value("a").run()
     app.switch_page("pages/watch.py").run()
     app.switch_page("pages/new_run.py").run()
     assert "<b>mine.csv</b>" in shown(app)
-    assert (app.number_input(key="new.test").value, app.selectbox(key="new.target").value) == (20, "b")
-    upload(app, OTHER, "other.csv")
+    assert (app.number_input(key="new.test").value, app.selectbox(key="new.target").value) == (20, "a")
+    upload(app, NUMBER_TABLE, "other.csv")
     assert "<b>other.csv</b>" in shown(app)
     assert "<b>mine.csv</b>" not in shown(app)
     assert "new.file.upload" not in [field.key for field in app.file_uploader]
@@ -427,10 +423,20 @@ def test_a_run_is_renamed_and_deleted(app: AppTest, tmp_path: Path) -> None:
     assert "No runs yet" in shown(app)
 
 
-def test_a_run_is_started_again_on_its_rows_with_its_settings(app: AppTest, tmp_path: Path) -> None:
-    reader = labels(tmp_path)
-    spec = reader.directory.spec()
-    reader.directory.amend(config=replace(spec.config, epsilon="0.125", prior="Say yes often."))
+def test_a_run_is_started_again_on_its_rows_with_its_settings(
+    app: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every field of its server's settings is the same, also those that the form does not ask for."""
+    reader, specs = labels(tmp_path), list[RunSpec]()
+    spec, url = reader.directory.spec(), f"http://127.0.0.1:{free_port()}/v1"
+    texts = {"base_url": url, "optimizer_base_url": f"{url}/o", "model": "m", "optimizer_model": "o"}
+    texts |= {"structured": "auto", "body": '{"provider": {"data_collection": "deny"}}', "reasoning_effort": "low"}
+    usual = {each.name: getattr(EndpointSpec(), each.name) for each in fields(EndpointSpec)}
+    numbers = {name: value + 1 for name, value in usual.items() if type(value) in (int, float)}
+    own = EndpointSpec(**{**usual, **numbers, **texts, "cache": False, "demo_latency_ms": 0})
+    assert [name for name, value in usual.items() if getattr(own, name) == value] == ["demo", "demo_latency_ms", "gguf"]
+    reader.directory.amend(config=replace(spec.config, epsilon="0.125", prior="Say yes often."), endpoint=own)
+    monkeypatch.setattr(form_part, "draw_start", lambda _, spec, *__: specs.append(spec))
     app.session_state["this_run"] = True
     opened(app, reader, "watch")
     press(app, "Start again with changes")
@@ -439,6 +445,7 @@ def test_a_run_is_started_again_on_its_rows_with_its_settings(app: AppTest, tmp_
     assert app.text_input(key="new.option.epsilon").value == "0.125"
     assert app.text_area(key="new.option.prior").value == "Say yes often."
     assert app.number_input(key="new.option.batch_size").value == spec.config.batch_size
+    assert specs[-1].endpoint == own
     app.switch_page("pages/new_run.py").run()
     press(app, "Use another table")
     assert app.file_uploader

@@ -12,20 +12,21 @@ import subprocess
 import sys
 from argparse import ArgumentParser
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from tests import inspected
 from tests.inspected import LABEL_CONFIG, LABELS, label_events
-from tests.processes import PENGUINS, ROOT, Desk, Outcome, answers_at, demo_server, model
+from tests.processes import PENGUINS, ROOT, Desk, Outcome, answers_at, demo_server, model, wait_until
 from tests.reporting.builders import run
 from vpp import load_run
 from vpp.cli import Lines, main
 from vpp.cli.parser import build_parser
 from vpp.events import Event
 from vpp.findings.status import pending_words
-from vpp.runs.directory import Heartbeat, RunReader, file_lock
+from vpp.runs.directory import Heartbeat, RunReader, try_lock
 from vpp.show.words import percent
 
 Vpp = Callable[..., str]
@@ -103,8 +104,8 @@ def test_list_shows_every_run_and_its_result(vpp: Vpp, desk: Desk, undisturbed: 
     assert "line 1 cannot be read" in rows["torn"]["problem"]
     lines = vpp("list").splitlines()
     accuracy = percent(rows["vml"]["metric"]["test"], decimals=1)
-    assert f"torn  cannot be read: {rows['torn']['problem']}" in lines
-    assert re.search(rf"^vml  VML · finished · {accuracy}, .* · penguins$", "\n".join(lines), re.M)
+    assert f"torn  unreadable   {rows['torn']['problem']}" in lines
+    assert re.search(rf"^vml  finished     {accuracy}, .*  penguins$", "\n".join(lines), re.M)
     assert len(lines) == 3
 
 
@@ -281,10 +282,15 @@ def test_a_run_that_waits_for_its_turn_says_so_and_one_stopped_there_that_it_nev
 ) -> None:
     monkeypatch.setenv("VPP_MAX_RUNNING", "1")
     directory = make_run().directory
-    directory.beat(Heartbeat(is_launch=True))
-    directory.send_command("stop")
-    with file_lock(tmp_path / ".slot-0") as is_locked:
-        assert is_locked
+
+    def stop() -> None:
+        wait_until(lambda: (directory.last_beat() or Heartbeat()).waits, "the worker waits")
+        directory.send_command("stop")
+
+    slot = try_lock(tmp_path / ".slot-0")
+    assert slot is not None
+    with slot, ThreadPoolExecutor() as pool:
+        pool.submit(stop)
         code = main(["resume", str(directory.path)])
     out, err = capsys.readouterr()
     assert code == 130

@@ -15,7 +15,7 @@ from vpp.errors import InputError
 
 
 def drawn(strata: list[str], train: int, test: int, seed: int = 0) -> Split:
-    return stratified_split(strata, train=train, test=test, rng=np.random.default_rng(seed))
+    return stratified_split(dict(enumerate(strata)), train=train, test=test, rng=np.random.default_rng(seed))
 
 
 @st.composite

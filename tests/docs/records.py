@@ -19,7 +19,7 @@ RECORDS: dict[ModuleType, tuple[str, ...]] = {
     vpp.problem: ("Prediction", "Translation", "TextAnswer"),
     vpp.events: (),
 }
-"""Records by module; all of a module without a list."""
+"""Records by module; all frozen ones of a module without a list."""
 
 
 def lists() -> str:
@@ -28,8 +28,12 @@ def lists() -> str:
         _record(node)
         for module, names in RECORDS.items()
         for node in ast.parse(inspect.getsource(module)).body
-        if isinstance(node, ast.ClassDef) and (node.name in names or not (names or node.name.startswith("_")))
+        if isinstance(node, ast.ClassDef) and (node.name in names or (not names and _is_frozen(node)))
     )
+
+
+def _is_frozen(node: ast.ClassDef) -> bool:
+    return any("frozen=True" in ast.unparse(each) for each in node.decorator_list)
 
 
 def tables() -> str:

@@ -13,21 +13,8 @@ from tests.inspected import BIG, EVEN, LUCK, ODD, PAIR, label_events, plain
 from tests.reporting.builders import SEED, YES_NO, drawn, evaluated, finished, reweighted, scored, started, view_of
 from tests.sampled import VARIANTS, sampled, sampled_run
 from vpp.errors import InputError
-from vpp.findings.hypotheses import (
-    Hypothesis,
-    Node,
-    ancestry,
-    deck,
-    groups_at,
-    hypotheses_of,
-    merge_ideas,
-    shares_words,
-    similarity,
-    weight_cards,
-    weight_words,
-    with_constant,
-    with_ranges,
-)
+from vpp.findings import hypotheses
+from vpp.findings.hypotheses import Hypothesis, Node
 from vpp.findings.step import Cards, Names
 from vpp.posterior.disagreement import share_alike
 from vpp.posterior.weights import Floats
@@ -42,19 +29,19 @@ NUMBERS = st.integers(0, 99_999).map(lambda tenths: f"{tenths / 10:,.1f}")
 
 def found_in(reader: RunReader, *, threshold: float | None = None) -> tuple[Hypothesis, ...]:
     """The hypotheses of a run; only those with the same answers are one without a threshold."""
-    return hypotheses_of(reader.refresh().view, reader.dataset(), threshold=threshold)
+    return hypotheses.hypotheses_of(reader.refresh().view, reader.dataset(), threshold=threshold)
 
 
 def similarity_in(reader: RunReader) -> Floats:
-    ideas = merge_ideas(reader.refresh().view, reader.dataset())
-    near = similarity(ideas, reader.dataset())
+    ideas = hypotheses.merge_ideas(reader.refresh().view, reader.dataset())
+    near = hypotheses.similarity(ideas, reader.dataset())
     assert near is not None
     return near
 
 
 def deck_of(reader: RunReader, every: tuple[Hypothesis, ...]) -> Deck:
     snapshot = reader.refresh()
-    return deck(every, snapshot.view, snapshot.spec.config, {}, Names(snapshot.view).end(every))
+    return hypotheses.deck(every, snapshot.view, snapshot.spec.config, {}, Names(snapshot.view).end(every))
 
 
 @given(st.lists(NUMBERS, min_size=1, max_size=5), st.lists(NUMBERS, min_size=5, max_size=5))
@@ -64,14 +51,14 @@ def test_a_range_holds_the_numbers_of_all_texts_of_the_form(first: list[str], se
     for numbers in (first, second[: len(first)]):
         low, high = (f"{end(float(each.replace(',', '')) for each in numbers):,.1f}" for end in (min, max))
         ends.append(low if low == high else f"[{low} to {high}]")
-    assert with_ranges(texts) == RULE.format(*ends)
+    assert hypotheses.with_ranges(texts) == RULE.format(*ends)
 
 
 def test_a_text_of_another_form_or_with_another_label_makes_no_range() -> None:
     first = RULE.format("12.9", 2)
     other_forms = ("If proline is above 13, output class_0.", "Output v2.1.")
     for other in (RULE.format(13, "class_2"), RULE.format(13, 3), *other_forms):
-        assert with_ranges([first, other], labels=("2", "3")) == first, other
+        assert hypotheses.with_ranges([first, other], labels=("2", "3")) == first, other
 
 
 def test_hypotheses_that_nearly_agree_are_one_with_the_shortest_text_of_the_heaviest(labels: RunReader) -> None:
@@ -114,10 +101,10 @@ def test_a_card_has_its_number_of_the_last_step_three_figures_and_the_rest_in_fo
 def test_the_constant_answer_is_a_card_at_every_weight_that_it_has(name: str, task: str) -> None:
     reader = sampled_run(name, task)
     view, config, data = (snapshot := reader.refresh()).view, snapshot.spec.config, reader.dataset()
-    every = hypotheses_of(view, data)
-    page, (report, *_) = deck_of(reader, every), weight_cards(every, view, config, data)
+    every = hypotheses.hypotheses_of(view, data)
+    page, (report, *_) = deck_of(reader, every), hypotheses.weight_cards(every, view, config, data)
     assert isinstance(report, Deck)
-    for cards in (with_constant(page, view, data).cards, report.cards):
+    for cards in (hypotheses.with_constant(page, view, data).cards, report.cards):
         constant = [card.bar for card in cards if card.name == "constant answer"]
         assert constant == ([view.final.constant.weight] if view.final and view.final.constant else [])
         assert [card.bar for card in cards] == sorted((card.bar for card in cards), reverse=True)
@@ -132,16 +119,16 @@ def test_the_constant_answer_is_a_card_at_every_weight_that_it_has(name: str, ta
 def test_weights_that_only_count_copies_are_no_odds(labels: RunReader) -> None:
     """The last step of the run copied by weight; here nothing was weighed after it."""
     every, view = found_in(labels), replace(labels.refresh().view, final=None)
-    assert weight_words(every[0], view, inspected.LABEL_CONFIG) == "2 of 4 copies"
-    assert shares_words(every, inspected.LABEL_CONFIG, view) == (
+    assert hypotheses.weight_words(every[0], view, inspected.LABEL_CONFIG) == "2 of 4 copies"
+    assert hypotheses.shares_words(every, inspected.LABEL_CONFIG, view) == (
         "Two of four copies hold one hypothesis. The last step copied by weight, so a share counts copies, not odds."
     )
 
-    one = shares_words(every[:1], inspected.LABEL_CONFIG, labels.refresh().view)
+    one = hypotheses.shares_words(every[:1], inspected.LABEL_CONFIG, labels.refresh().view)
     assert plain(one) == "One hypothesis has all of the weight."
     chains = Config(method="mh", particles=4)
     assert (
-        shares_words(every, chains, labels.refresh().view)
+        hypotheses.shares_words(every, chains, labels.refresh().view)
         == "Four chains end in three hypotheses; each chain counts alike."
     )
 
@@ -153,7 +140,7 @@ def test_a_difference_on_the_training_rows_alone_parts_two_ideas() -> None:
     events = [started(Config(particles=4), YES_NO), *drawn(*slots), finished(1, slots)]
     for split, answers in (("test", on_test), ("train", on_train)):
         events.append(evaluated(YES_NO, answers, slots=slots, weights=weights, split=split))
-    ideas = merge_ideas(view_of(*events, reweighted(1, weights, role="final")), YES_NO)
+    ideas = hypotheses.merge_ideas(view_of(*events, reweighted(1, weights, role="final")), YES_NO)
     assert [[w.text for w in idea.wordings] for idea in ideas.all] == [["sum is even"], ["even"], ["always no"]]
     assert [idea.weight for idea in ideas.all] == pytest.approx([0.5, 0.4, 0.1])
     assert len(ideas.rows) == 7
@@ -170,7 +157,7 @@ def test_before_an_evaluation_ideas_are_told_apart_on_the_rows_that_a_step_asked
         *drawn("a", "b", "c"),
         *(scored(0, k, text, said) for k, (text, said) in enumerate(answers.items())),
     )
-    ideas = merge_ideas(view, YES_NO)
+    ideas = hypotheses.merge_ideas(view, YES_NO)
     assert (ideas.by, ideas.rows) == ("step", (0, 1))
     assert [idea.slots for idea in ideas.all] == [(0, 1), (2,)]
     assert [idea.compared.n_correct for idea in ideas.all if idea.compared] == [2, 1]
@@ -188,7 +175,7 @@ def test_labels_agree_on_the_rows_where_ideas_answer_alike(labels: RunReader) ->
     BIG and ODD: 4, 5, 8 and 0, 1, 3. An abstention of one alone, row 6 of ODD, is no agreement."""
     near = similarity_in(labels)
     assert near.tolist() == [[1.0, 0.8, 0.6], [0.8, 1.0, 0.6], [0.6, 0.6, 1.0]]
-    assert tuple(groups_at(near, threshold=t) for t in (0.81, 0.8, 0.6)) == (
+    assert tuple(hypotheses.groups_at(near, threshold=t) for t in (0.81, 0.8, 0.6)) == (
         ((0,), (1,), (2,)),
         ((0, 1), (2,)),
         ((0, 1, 2),),
@@ -201,7 +188,7 @@ def test_numbers_agree_by_their_difference_as_a_share_of_the_targets_range(numbe
     near = similarity_in(numbers)
     alike = [1 - near[a, b] for a, b in ((0, 1), (0, 2), (1, 2))]
     assert alike == pytest.approx([(22 / 8) ** 0.5 / 4, (11 / 8) ** 0.5 / 4, (33 / 8) ** 0.5 / 4])
-    assert groups_at(near, threshold=0.7) == ((0, 2), (1,))
+    assert hypotheses.groups_at(near, threshold=0.7) == ((0, 2), (1,))
 
 
 @given(LABELS, THRESHOLDS, THRESHOLDS)
@@ -209,14 +196,14 @@ def test_any_two_of_a_group_are_as_similar_as_asked_and_no_two_groups_can_join(
     answers: list[list[str | None]], threshold: float, other: float
 ) -> None:
     alike = share_alike(answers)
-    groups = groups_at(alike, threshold=threshold)
+    groups = hypotheses.groups_at(alike, threshold=threshold)
     for i, first in enumerate(groups):
         assert alike[np.ix_(first, first)].min() >= threshold
         for second in groups[:i]:
             both = (*first, *second)
             assert alike[np.ix_(both, both)].min() < threshold
     assert sorted(sum(groups, ())) == list(range(len(answers)))
-    others = groups_at(alike, threshold=other)
+    others = hypotheses.groups_at(alike, threshold=other)
     assert (len(groups) <= len(others)) or other < threshold
 
 
@@ -226,7 +213,7 @@ FIRST = LUCK + " Or yes."
 @pytest.fixture(scope="module")
 def lines() -> list[tuple[Node, ...]]:
     view = view_of(*label_events())
-    return [ancestry(view, slot) for slot in range(view.size)]
+    return [hypotheses.ancestry(view, slot) for slot in range(view.size)]
 
 
 def test_the_ancestry_of_a_particle_follows_its_slots_through_the_resampling(lines: list[tuple[Node, ...]]) -> None:
@@ -239,7 +226,7 @@ def test_the_ancestry_of_a_particle_follows_its_slots_through_the_resampling(lin
     assert [node.changed for node in lines[2]] == [True, True, False]
 
     with pytest.raises(InputError, match="give one from 0 to 3"):
-        ancestry(view_of(*label_events()), 4)
+        hypotheses.ancestry(view_of(*label_events()), 4)
 
 
 @pytest.mark.parametrize("name", ["smc", "adaptive", "mh", "vml"])

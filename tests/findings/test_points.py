@@ -15,24 +15,9 @@ from tests.reporting.builders import YES_NO, evaluated, rows, run, started
 from vpp.data.dataset import Dataset
 from vpp.data.labelling import input_fields
 from vpp.events import Evaluated, Event
+from vpp.findings import points
 from vpp.findings.asking import answer_blocks, answers_table, table_words
-from vpp.findings.points import (
-    ABOVE,
-    AT,
-    BELOW,
-    Point,
-    holds_truth,
-    is_unknown,
-    log_score,
-    points,
-    possible_labels,
-    possible_range,
-    questions,
-    reject_option,
-    sides,
-    target_spread,
-    votes_on,
-)
+from vpp.findings.points import Point
 from vpp.findings.rows import (
     Rows,
     answer_words,
@@ -63,17 +48,19 @@ def test_in_the_papers_setting_the_label_with_most_weight_decides_however_little
     snapshot, data = reader.refresh(), reader.dataset()
     view, config = snapshot.view, snapshot.spec.config
     found = view.evaluations["test"]
-    voted = points(found, data, reject_option(view, config, data, of=found))
+    voted = points.points(found, data, points.reject_option(view, config, data, of=found))
     assert all(point.decision == leader(dict(point.shares)) is not None for point in voted)
-    careful = points(found, data, reject_option(view, replace(config, abstention_cost=1 / 3), data, of=found))
+    careful = points.points(
+        found, data, points.reject_option(view, replace(config, abstention_cost=1 / 3), data, of=found)
+    )
     assert sum(point.decision is None for point in careful) == 5
 
 
 def on_test(reader: RunReader) -> dict[int, Point]:
     view, data = reader.refresh().view, reader.dataset()
     test = view.evaluations["test"]
-    rule = reject_option(view, reader.directory.spec().config, data, of=test)
-    return {point.row.id: point for point in points(test, data, rule)}
+    rule = points.reject_option(view, reader.directory.spec().config, data, of=test)
+    return {point.row.id: point for point in points.points(test, data, rule)}
 
 
 def test_abstentions_count_against_the_weight_behind_an_answer_alone_and_tiny_weights_count(labels: RunReader) -> None:
@@ -87,37 +74,37 @@ def test_abstentions_count_against_the_weight_behind_an_answer_alone_and_tiny_we
     said = evaluated(
         YES_NO, {"a": ["yes", "no", "no"], "b": ["no", None, "no"]}, slots=("a", "b"), weights=(0.999, 0.001)
     )
-    found = points(said, YES_NO)
+    found = points.points(said, YES_NO)
     assert [point.row.id for point in found if point.is_uncertain] == [4]
 
 
 def test_the_log_score_is_the_mean_log_probability_of_the_true_labels() -> None:
     answers = {"a": ["yes", "no", "no"], "b": ["no", "no", "no"]}
-    found = points(evaluated(YES_NO, answers, slots=("a", "b"), weights=(0.75, 0.25)), YES_NO)
-    assert log_score(found) == pytest.approx((math.log(0.75) + 2 * math.log(1)) / 3)
-    never = points(evaluated(YES_NO, {"b": answers["b"]}, slots=("b",), weights=(1.0,)), YES_NO)
-    assert log_score(never) == -math.inf, "the truth of row 4 has no weight"
+    found = points.points(evaluated(YES_NO, answers, slots=("a", "b"), weights=(0.75, 0.25)), YES_NO)
+    assert points.log_score(found) == pytest.approx((math.log(0.75) + 2 * math.log(1)) / 3)
+    never = points.points(evaluated(YES_NO, {"b": answers["b"]}, slots=("b",), weights=(1.0,)), YES_NO)
+    assert points.log_score(never) == -math.inf, "the truth of row 4 has no weight"
 
 
 def test_sides_are_those_of_a_vote_its_outcome_first_and_of_numbers_those_of_their_mean(
     labels: RunReader, tmp_path: Path
 ) -> None:
     point = on_test(labels)[8]
-    assert sides(point) == {"yes": [0, 2], "no": [1, 3]}
-    assert [point.weight_of(slots) for slots in sides(point).values()] == pytest.approx([0.6, 0.4])
+    assert points.sides(point) == {"yes": [0, 2], "no": [1, 3]}
+    assert [points.weight_of(point, slots) for slots in points.sides(point).values()] == pytest.approx([0.6, 0.4])
 
     found = on_test(inspected.numbers(tmp_path / "numbers"))
     # 1, 2 and 0 around 1; 4, 6 and 4 around 4.5; 2, no answer and 4 around 8/3.
-    assert {row: [*sides(found[row]).items()] for row in found} == {
-        4: [(AT, [0]), (ABOVE, [1]), (BELOW, [2])],
-        5: [(AT, [0, 1, 2])],
-        6: [(BELOW, [0, 2]), (ABOVE, [1])],
-        7: [(BELOW, [0]), (ABOVE, [2])],
+    assert {row: [*points.sides(found[row]).items()] for row in found} == {
+        4: [(points.AT, [0]), (points.ABOVE, [1]), (points.BELOW, [2])],
+        5: [(points.AT, [0, 1, 2])],
+        6: [(points.BELOW, [0, 2]), (points.ABOVE, [1])],
+        7: [(points.BELOW, [0]), (points.ABOVE, [2])],
     }
 
 
 def test_inputs_come_by_the_bits_their_label_would_tell(labels: RunReader) -> None:
-    found = questions(label_answers(), labels.refresh().view, inspected.LABEL_CONFIG, labels.dataset())
+    found = points.questions(label_answers(), labels.refresh().view, inspected.LABEL_CONFIG, labels.dataset())
     assert [(q.row.id, round(q.bits, 4)) for q in found] == [
         (8, 0.6901),  # yes .6, no .4: H(.59) - H(.05)
         (7, 0.6180),  # no .7, yes .3: H(.32) - H(.05)
@@ -150,19 +137,19 @@ def _run(folder: Path, data: Dataset, answers: dict[str, list[Value | None]], ev
 def test_a_posterior_that_is_right_decides_every_row_with_two_thirds(tmp_path: Path) -> None:
     reader = calibrated_labels(tmp_path, wrong=0)
     found = on_test(reader)
-    assert {row: possible_labels(point) for row, point in found.items()} == {
+    assert {row: points.possible_labels(point) for row, point in found.items()} == {
         4: ("yes",), 5: ("no",), 6: ("yes",), 7: ("no",), 8: ("no", "yes"), 9: ("yes",),
     }  # fmt: skip
     assert [row for row, point in found.items() if point.is_undecided] == [8]
-    assert [row for row, point in found.items() if not holds_truth(point)] == [9]
+    assert [row for row, point in found.items() if not points.holds_truth(point)] == [9]
     # a calibration counts only for its own step and weights
     view, data = reader.refresh().view, reader.dataset()
     test = view.evaluations["test"]
-    assert reject_option(view, inspected.LABEL_CONFIG, data, of=test).conformal
+    assert points.reject_option(view, inspected.LABEL_CONFIG, data, of=test).conformal
     other = replace(test, weights=test.weights[::-1])
-    assert not reject_option(view, inspected.LABEL_CONFIG, data, of=other).conformal
+    assert not points.reject_option(view, inspected.LABEL_CONFIG, data, of=other).conformal
     view.steps[2] = replace(view.steps[1], step=2)
-    assert not reject_option(view, inspected.LABEL_CONFIG, data, of=test).conformal
+    assert not points.reject_option(view, inspected.LABEL_CONFIG, data, of=test).conformal
 
 
 def test_ranges_of_numbers_are_widened_by_the_misses_of_the_calibration_rows(tmp_path: Path) -> None:
@@ -171,8 +158,8 @@ def test_ranges_of_numbers_are_widened_by_the_misses_of_the_calibration_rows(tmp
     said = dict.fromkeys(inspected.NUMBER_SLOTS, answers)
     found = on_test(_run(tmp_path, data, said, inspected.number_events()))
     assert found[4].interval == (0.0, 2.0)
-    assert possible_range(found[4]) == (-2.0, 4.0)
-    assert holds_truth(found[4])
+    assert points.possible_range(found[4]) == (-2.0, 4.0)
+    assert points.holds_truth(found[4])
 
 
 def test_exports_and_the_report_hold_what_is_possible(tmp_path: Path) -> None:
@@ -192,8 +179,8 @@ def test_exports_and_the_report_hold_what_is_possible(tmp_path: Path) -> None:
     assert "| rows | Of 20 rows 4 train, 6 test and 10 calibrate. No value of g has rows in two parts." in report
 
 
-LABEL_VOTES = {vote.row.id: vote for vote in votes_on(label_answers())}
-NUMBER_VOTES = {vote.row.id: vote for vote in votes_on(number_answers(), scale=target_spread(NUMBERS))}
+LABEL_VOTES = {vote.row.id: vote for vote in points.votes_on(label_answers())}
+NUMBER_VOTES = {vote.row.id: vote for vote in points.votes_on(number_answers(), scale=points.target_spread(NUMBERS))}
 
 
 def said(vote: Point) -> str:
@@ -207,7 +194,7 @@ def test_a_label_has_its_share() -> None:
         6: "yes (90 %)",
         8: "I don’t know: yes leads (60 %)",
     }
-    equal = {vote.row.id: vote for vote in votes_on(label_answers((0.25,) * 4))}
+    equal = {vote.row.id: vote for vote in points.votes_on(label_answers((0.25,) * 4))}
     assert said(equal[9]) == "yes (75 %)"
     assert said(equal[8]) == "I don’t know: a tie between no and yes (50 % each)"
 
@@ -216,7 +203,7 @@ def test_a_calibrated_vote_says_what_is_possible() -> None:
     """Row 9: yes 0.9, no 0.1. It decides if 90 % exceed the threshold."""
     sure, unsure = (Conformal(scores=(0.0,) * (40 - n) + (0.95,) * n, classes=("no", "yes")) for n in (0, 8))
     rules = (RejectOption(conformal=doubt, n_decided=30, n_right=27) for doubt in (sure, unsure))
-    decided, undecided = ({vote.row.id: vote for vote in votes_on(label_answers(), rule)}[9] for rule in rules)
+    decided, undecided = ({vote.row.id: vote for vote in points.votes_on(label_answers(), rule)}[9] for rule in rules)
     promise = (
         "With 40 calibration rows, the truth is possible for at least 90 % of similar new rows on average; one draw of "
         "them typically gives 82 % to 97 %."
@@ -246,8 +233,13 @@ def test_hypotheses_with_different_answers_stand_side_by_side_without_the_seed()
 
 def test_a_number_is_unknown_if_answers_spread_over_half_a_deviation_of_the_targets_and_a_table_is_counted() -> None:
     """Deviation of 0, 1, 2 and 4: 1.48. The answers spread by 0.71 on row 4, 0.87 on row 6, 0.94 on row 7."""
-    assert target_spread(NUMBERS) == pytest.approx((35 / 16) ** 0.5)
-    assert {row: is_unknown(vote) for row, vote in NUMBER_VOTES.items()} == {4: False, 5: False, 6: True, 7: True}
+    assert points.target_spread(NUMBERS) == pytest.approx((35 / 16) ** 0.5)
+    assert {row: points.is_unknown(vote) for row, vote in NUMBER_VOTES.items()} == {
+        4: False,
+        5: False,
+        6: True,
+        7: True,
+    }
 
     found = list(LABEL_VOTES.values())
     # Less than 95 % agree on rows 7 (no 0.7), 8 (yes 0.6) and 9 (yes 0.9); below two thirds is row 8.
@@ -263,7 +255,7 @@ def rows_of(reader: RunReader) -> Rows:
 
 
 def as_answered(rows: Rows, test: Evaluated) -> Rows:
-    return replace(rows, test=test, points=tuple(points(test, rows.dataset)))
+    return replace(rows, test=test, points=tuple(points.points(test, rows.dataset)))
 
 
 def words_of(rows: Rows) -> str:

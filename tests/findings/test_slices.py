@@ -9,25 +9,12 @@ from scipy.stats import binomtest
 
 from tests.inspected import plain
 from tests.reporting.builders import dataset, drawn, evaluated, started, view_of
-from vpp.data.columns import find_form
+from vpp.data.columns import date_forms
 from vpp.data.dataset import Column, Row
+from vpp.findings import slices
 from vpp.findings.points import holds_truth
 from vpp.findings.rows import Rows, evaluated_rows
-from vpp.findings.slices import (
-    LEAST,
-    MISSING,
-    MOST_VALUES,
-    OTHER,
-    Slices,
-    parted,
-    side_by_side,
-    slice_table,
-    slices,
-    slices_result,
-    title,
-    worst_by_column,
-    worst_words,
-)
+from vpp.findings.slices import Slices
 from vpp.findings.verdict import Verdict
 from vpp.posterior.metric import wilson
 from vpp.settings import Config
@@ -90,17 +77,17 @@ def frame_of(rows: Rows) -> pd.DataFrame:
 @pytest.mark.parametrize("seed", range(4))
 def test_slices_count_as_pandas_groups(seed: int) -> None:
     rows = by_chance(seed)
-    found, frame = slices(rows), frame_of(rows)
+    found, frame = slices.slices(rows), frame_of(rows)
     assert list(found.by_column) == ["island", "size", "few", "day", "site"], "texts have no slices"
     commonest = frame["site"].value_counts(sort=True)
-    kept = [name for name in (each.name for each in found.by_column["site"]) if name != OTHER]
+    kept = [name for name in (each.name for each in found.by_column["site"]) if name != slices.OTHER]
     assert commonest[kept].min() >= commonest.drop(kept).max()
     keys = {
-        "island": frame["island"].fillna(MISSING),
+        "island": frame["island"].fillna(slices.MISSING),
         "few": frame["few"],
         "size": pd.qcut(frame["size"].astype(float), 4, labels=False),
         "day": pd.qcut(pd.to_datetime(frame["day"]).astype("int64"), 4, labels=False),
-        "site": frame["site"].where(frame["site"].isin(kept), OTHER),
+        "site": frame["site"].where(frame["site"].isin(kept), slices.OTHER),
     }
     for column, key in keys.items():
         groups = frame.groupby(key, sort=True)
@@ -120,7 +107,7 @@ def test_the_heaviest_hypothesis_of_a_slice_counts_equal_answers_there_as_one(se
     rows = by_chance(seed, n=16, right=0.9)
     votes = pd.DataFrame(list(rows.test.predictions)).T.set_axis(list("abcd"), axis=1)
     frame = frame_of(rows)
-    for each in slices(rows).by_column["few"]:
+    for each in slices.slices(rows).by_column["few"]:
         some = votes[(frame["few"] == each.name).to_numpy()]
         shares: dict[tuple[str, ...], float] = {}
         for name, weight in zip("abcd", WEIGHTS, strict=True):
@@ -132,16 +119,16 @@ def test_the_heaviest_hypothesis_of_a_slice_counts_equal_answers_there_as_one(se
 def test_quarters_keep_equal_numbers_together_and_are_named_by_their_ends() -> None:
     column = Column(name="size", kind="number", n_missing=0, n_distinct=9)
     cells = [*["0"] * 30, *map(str, range(1, 11)), None, "n/a"]
-    assert {name: len(places) for name, places in parted(column, cells).items()} == {
-        "0": 30, "1 to 10": 10, OTHER: 1, MISSING: 1,
+    assert {name: len(places) for name, places in slices.parted(column, cells).items()} == {
+        "0": 30, "1 to 10": 10, slices.OTHER: 1, slices.MISSING: 1,
     }  # fmt: skip
-    site, names = replace(column, kind="category"), [f"s{k}" for k in range(MOST_VALUES)]
-    assert list(parted(site, names)) == names
-    assert list(parted(site, [*names, "one", "more"])) == [*names[:-1], OTHER]
+    site, names = replace(column, kind="category"), [f"s{k}" for k in range(slices.MOST_VALUES)]
+    assert list(slices.parted(site, names)) == names
+    assert list(slices.parted(site, [*names, "one", "more"])) == [*names[:-1], slices.OTHER]
     day = replace(column, kind="date")
     days = [f"{day}/01/2024" for day in range(13, 29)]
-    assert find_form(days)
-    assert list(parted(day, days)) == [f"{first}/01/2024 to {first + 3}/01/2024" for first in (13, 17, 21, 25)]
+    assert date_forms(days)
+    assert list(slices.parted(day, days)) == [f"{first}/01/2024 to {first + 3}/01/2024" for first in (13, 17, 21, 25)]
 
 
 def biscoe(n_right: int, *, n: int = 20, of: int = 60) -> Slices:
@@ -151,7 +138,7 @@ def biscoe(n_right: int, *, n: int = 20, of: int = 60) -> Slices:
     wrong = {"yes": "no", "no": "yes"}
     answers = [wrong[y] if at < n - n_right else y for at, y in enumerate(truth)]
     cells = {"island": islands, "few": ["1", "2"] * (of // 2), "note": ["x"] * of, "site": ["a"] * of}
-    return slices(rows_of(cells, truth, np.array([answers])))
+    return slices.slices(rows_of(cells, truth, np.array([answers])))
 
 
 def test_the_worst_slice_is_said_with_an_interval_corrected_for_all_that_were_looked_at() -> None:
@@ -159,10 +146,10 @@ def test_the_worst_slice_is_said_with_an_interval_corrected_for_all_that_were_lo
     low, high = binomtest(5, 20).proportion_ci(1 - 0.05 / 4, method="wilson")
     assert found.stands_out
     ends = f"({100 * low:.0f} % to {100 * high:.0f} %, corrected for 4)"
-    assert plain(worst_words(found)) == (
+    assert plain(slices.worst_words(found)) == (
         f"All rows: 75 %. The worst of 4 slices: island = Biscoe, right on 5 of 20 {ends}."
     )
-    record = slices_result(found)["worst"]
+    record = slices.slices_result(found)["worst"]
     assert (record["low"], record["high"]) == (pytest.approx(low), pytest.approx(high))
 
 
@@ -170,26 +157,26 @@ def test_an_interval_that_holds_the_share_of_all_rows_does_not_stand_out() -> No
     """Wilson's interval of 16 of 20 ends at 91.9 %, corrected for four at 93.6 %; all rows reach 93.3 %."""
     found = biscoe(16)
     lead = "All rows: 93 %. No slice stands out. The worst of 4 slices: island = Biscoe, right on 16 of 20"
-    assert plain(worst_words(found)).startswith(lead)
+    assert plain(slices.worst_words(found)).startswith(lead)
     assert wilson(16, 20)[1] < 56 / 60
-    assert worst_words(biscoe(20)) == "No slice stands out: all 60 answers are right."
-    assert not slices_result(found)["stands_out"]
-    few = biscoe(0, n=LEAST - 1)
-    assert "Biscoe" not in worst_words(few), "a slice with few answers is no candidate"
+    assert slices.worst_words(biscoe(20)) == "No slice stands out: all 60 answers are right."
+    assert not slices.slices_result(found)["stands_out"]
+    few = biscoe(0, n=slices.LEAST - 1)
+    assert "Biscoe" not in slices.worst_words(few), "a slice with few answers is no candidate"
     assert [each.name for each in few.by_column["island"]] == ["Dream", "Biscoe"]
 
 
 def test_the_title_does_not_sound_like_success_in_a_bad_run() -> None:
     bad, good = (Verdict(grade=grade, sentences=()) for grade in ("worse", "equal"))
-    assert title(biscoe(5), bad) == "By column: the worst slice is island = Biscoe"
-    assert title(biscoe(16), bad) == "By column: the mistakes are spread over all values"
-    assert plain(title(biscoe(16), good)) == "By column: 93 % right overall, no value clearly worse"
-    assert title(biscoe(20), good) == title(biscoe(20), bad) == "By column: all 60 answers are right"
+    assert slices.title(biscoe(5), bad) == "By column: the worst slice is island = Biscoe"
+    assert slices.title(biscoe(16), bad) == "By column: the mistakes are spread over all values"
+    assert plain(slices.title(biscoe(16), good)) == "By column: 93 % right overall, no value clearly worse"
+    assert slices.title(biscoe(20), good) == slices.title(biscoe(20), bad) == "By column: all 60 answers are right"
 
 
 def test_columns_that_mean_nothing_stand_out_in_at_most_one_table_of_twenty() -> None:
     """If one table in twenty were flagged, 34 or more of 400 would be with probability 0.002. Fewer are."""
-    assert sum(slices(by_chance(seed)).stands_out for seed in range(400)) < 34
+    assert sum(slices.slices(by_chance(seed)).stands_out for seed in range(400)) < 34
 
 
 def test_numbers_are_right_where_the_range_holds_the_truth() -> None:
@@ -198,24 +185,24 @@ def test_numbers_are_right_where_the_range_holds_the_truth() -> None:
     answers = np.array([truth]) + np.where(np.arange(40) < 10, 100.0, 0.0)
     cells = {"island": ["A"] * 10 + ["B"] * 30, "few": ["1", "2"] * 20, "note": ["x"] * 40, "site": ["a"] * 40}
     rows = rows_of(cells, truth, answers, tau="1.0")
-    found = slices(rows)
+    found = slices.slices(rows)
     inside = {point.row.id: holds_truth(point) for point in rows.points}
     second, first = found.by_column["island"]
     assert first.n_right == sum(inside[row] for row in rows.test.rows[:10]) == 0
     assert second.n_right == sum(inside[row] for row in rows.test.rows[10:]) == 30
-    assert "the truth in the range on 0 of 10" in worst_words(found)
+    assert "the truth in the range on 0 of 10" in slices.worst_words(found)
 
 
 def test_tables_and_the_json_hold_the_same_counts() -> None:
     rows = by_chance(1)
-    found = slices(rows)
-    table = next(each for each in slice_table(found, "island") if isinstance(each, Table))
-    records = [each for each in slices_result(found)["all"] if each["column"] == "island"]
+    found = slices.slices(rows)
+    table = next(each for each in slices.slice_table(found, "island") if isinstance(each, Table))
+    records = [each for each in slices.slices_result(found)["all"] if each["column"] == "island"]
     assert [(line[0], line[1]) for line in table.rows] == [(each["slice"], str(each["rows"])) for each in records]
     said = [line[2].partition(",")[0] for line in table.rows]
     assert said == [f"{each['right']} of {each['answered']}" for each in records]
-    _, lowest = worst_by_column(found)
+    _, lowest = slices.worst_by_column(found)
     assert isinstance(lowest, Table)
     assert {line[0] for line in lowest.rows} == set(found.by_column)
-    beside = side_by_side({"A": found, "B": slices(by_chance(1, right=0.8))}, "island")
+    beside = slices.side_by_side({"A": found, "B": slices.slices(by_chance(1, right=0.8))}, "island")
     assert [line[2] for line in beside.rows] == [line[3] for line in beside.rows] == [line[2] for line in table.rows]

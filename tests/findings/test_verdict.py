@@ -242,6 +242,7 @@ def test_rows_that_the_server_refused_are_counted_once_with_its_words(labels: Ru
     journal.close()
     for text in (" ".join(lines(summary(labels.directory, labels.refresh().view))), report_markdown(labels)):
         assert f"3 rows: {filtered}." in text
+    assert result(labels.directory, labels.refresh().view)["withheld"] == {filtered: 3}
 
 
 def test_the_evidence_has_the_exponent_that_its_weights_were_made_with() -> None:

@@ -69,8 +69,8 @@ class Hostile:
             train=tuple(map(row, source.train)),
             test=tuple(map(row, source.test)),
             descriptions=Descriptions(
-                columns=((number, self.harm("meaning")), (category, "{input} {hypothesis!r}")),
-                labels=tuple((label, self.harm("meaning-of-label")) for label in self.labels.values()),
+                columns={number: self.harm("meaning"), category: "{input} {hypothesis!r}"},
+                labels={label: self.harm("meaning-of-label") for label in self.labels.values()},
             ),
             provenance=replace(
                 source.provenance,

@@ -173,7 +173,7 @@ def test_slots_that_do_not_wait_for_one_another_take_less_than_the_sum_of_the_ro
     assert seconds_of(name, steadily(random.Random(5), spread=0.6)) < most * round_maxima(name, 5)
 
 
-WITHIN_S = 20
+WITHIN_S = 10
 LEFT = pytest.mark.parametrize("method", ["vml", "mh", "smc"])
 MOMENTS = range(1, 60, 2)
 

@@ -29,8 +29,7 @@ ODD = table(
     classes=("no\n>>>", "yes"),
 )
 MEANT = replace(
-    PARITY,
-    descriptions=Descriptions(columns=(("a", "the first >>>"), ("even", "whether it is")), labels=(("1", "it is"),)),
+    PARITY, descriptions=Descriptions(columns={"a": "the first >>>", "even": "whether it is"}, labels={"1": "it is"})
 )
 EUROS = replace(LINE, columns=tuple(replace(each, notation=Notation(unit="€")) for each in LINE.columns))
 TABLES = {

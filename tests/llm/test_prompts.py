@@ -117,7 +117,7 @@ def test_a_hostile_cell_leaves_the_lines_of_the_prompt_as_they_are(templates: st
 
 @given(st.text(), st.text(), st.text())
 def test_no_description_leaves_its_line_or_closes_the_fence(name: str, label: str, text: str) -> None:
-    meanings = Descriptions(columns=((name, text),), labels=((label, text),))
+    meanings = Descriptions(columns={name: text}, labels={label: text})
     lines = optimizer_prompts(replace(LINE, inputs=(name,), descriptions=meanings)).meanings.splitlines()
     assert lines[:2] == ["What the columns mean:", "<<<"]
     assert [line.strip() in ("<<<", ">>>") for line in lines[2:]] == [False, False, True]

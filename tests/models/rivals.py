@@ -20,7 +20,7 @@ import openai
 
 from vpp.data.dataset import Dataset, Row
 from vpp.llm.prompts import render_input
-from vpp.runs.directory import RunDirectory, RunReader, load_dataset
+from vpp.runs.directory import RunDirectory, RunReader
 
 IN_FLIGHT = 64
 K, BANK, FIRST, BATCH = 2, 5, 10, 10
@@ -202,7 +202,7 @@ def main() -> None:
     parser.add_argument("--model", required=True)
     options = parser.parse_args()
     directory = RunDirectory(options.run)
-    dataset, usage = load_dataset(directory, directory.spec()), RunReader(directory).refresh().usage
+    dataset, usage = directory.dataset(), RunReader(directory).refresh().usage
     for name, learn, warmth in (("GEPA", gepa, None), ("HypoGeniC", hypogenic, 0.7)):
         learner = Model(options.base_url, options.model, temperature=0, max_tokens=128)
         optimizer = Model(options.base_url, options.model, temperature=warmth, max_tokens=512)

@@ -18,7 +18,7 @@ from statistics import mean
 from typing import Any
 
 from vpp.findings.baselines import baselines
-from vpp.runs.directory import RunDirectory, RunReader, load_dataset
+from vpp.runs.directory import RunDirectory, RunReader
 
 TABLES = Path(__file__).parent / "tables"
 """HypoBench's admission tables (ChicagoHAI/HypoBench-code), MIT licence, (c) 2025 Chicago Human+AI Lab."""
@@ -81,7 +81,7 @@ def smc_and_vml(folder: Path, server: Sequence[str], table: str, seed: int) -> t
 def simple(folder: Path, table: str) -> dict[str, float]:
     """Balanced accuracy of the constant and of the tree of depth 2, on the rows of the first smc run."""
     directory = RunDirectory(folder / f"{table}-smc-0")
-    models = baselines(load_dataset(directory, directory.spec())).models
+    models = baselines(directory.dataset()).models
     return {m.name: m.score.labels.balanced.value for m in models if m.score.labels is not None}
 
 

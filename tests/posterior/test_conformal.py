@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import beta, betabinom, halfnorm, kstest
 
 from vpp.data.dataset import SplitRule
-from vpp.data.split import SplitPlan, group_split
+from vpp.data.split import Pool, SplitPlan, group_split
 from vpp.posterior.calibration import Conformal, answered_shares, miss, weight_ahead
 from vpp.posterior.disagreement import weighted_interval
 from vpp.posterior.prediction import Value, vote_shares
@@ -136,10 +136,11 @@ def test_the_coverage_of_rows_of_new_groups_follows_its_law_after_a_split_by_gro
     40 rows from groups shared with the test rows cover 76 to 98 % of such rows, where 82 to 97 % are promised.
     """
     rng, plan = np.random.default_rng(13), SplitPlan(rule=SplitRule(kind="group", column="g"), calibration_size=40)
-    groups, found = [f"{i % 50}" for i in range(500)], []
+    groups, found = {i: f"{i % 50}" for i in range(500)}, []
+    pool = Pool(file="", strata=dict.fromkeys(groups, ""), keys=groups)
     for _ in range(1000):
         scores = np.abs(np.tile(rng.normal(size=50), 10) + 0.3 * rng.normal(size=500))
-        split = group_split(groups, [""] * 500, plan=plan, rng=rng)
+        split = group_split(pool, plan, rng)
         conformal = Conformal(scores=tuple(scores[list(split.calibration)]))
         found.append(halfnorm.cdf(conformal.threshold, scale=math.hypot(1, 0.3)))
     assert conformal.n == 10

@@ -137,8 +137,8 @@ def test_an_unreachable_server_gives_a_one_line_error_without_the_password_and_n
 
 
 Json = dict[str, Any]
-MAPS = ("config", "models", "templates", "versions", "result.calls", "result.tokens", "dataset.provenance",
-        "dataset.descriptions.columns", "dataset.descriptions.labels")  # fmt: skip
+MAPS = ("config", "models", "templates", "versions", "result.calls", "result.tokens", "result.withheld",
+        "dataset.provenance", "dataset.descriptions.columns", "dataset.descriptions.labels")  # fmt: skip
 """Objects whose keys are names from elsewhere, or documented as one."""
 
 
@@ -178,7 +178,7 @@ def test_the_page_documents_every_field_and_no_other(tmp_path: Path) -> None:
     readers = [inspected.labels(tmp_path / "labels"), inspected.numbers(tmp_path / "numbers")]
     readers.append(inspected.programs(tmp_path / "programs"))
     readers += [sampled_run(name) for name in ("adaptive", "vml5")]
-    readers.append(run(tmp_path / "described", data=replace(YES_NO, descriptions=Descriptions(columns=(("a", "?"),)))))
+    readers.append(run(tmp_path / "described", data=replace(YES_NO, descriptions=Descriptions(columns={"a": "?"}))))
     written = {path for reader in readers for path in paths(read(reader))}
     page = (ROOT / "docs" / "files.md").read_text(encoding="utf-8")
     page = page.split("## posterior.json")[1].split("## Records")[0]

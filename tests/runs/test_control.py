@@ -1,8 +1,6 @@
 """Pause, go on, stop: by the control file, by the commands, by signals, and at a cap."""
 
 import signal
-from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -12,7 +10,6 @@ from tests.processes import (
     Desk,
     Model,
     Outcome,
-    answers_at,
     but_times_and_ids,
     demo_server,
     free_port,
@@ -157,6 +154,7 @@ def test_of_two_workers_that_are_started_at_once_one_runs(desk: Desk, served: Mo
     prepared = penguins(endpoint, split=split, particles=3, epochs=1, reading="rows")
     served.hold_after, directory = IN_A_STEP, prepared.create(desk.runs, run_dir=desk.folder / "run")
     launch(directory, keys=Keys(), environment=desk.variables)
+    assert directory.is_held(), "from its launch on"
     with pytest.raises(RunLocked, match="held by another worker"):
         launch(directory, keys=Keys(), environment=desk.variables)
     wait_until(lambda: served.is_holding, "the first asks its model")
@@ -196,58 +194,43 @@ def test_a_capped_run_pauses_at_its_cap_and_ends_like_an_uncapped_one(
 VML = ("--method", "vml")
 
 
-@pytest.fixture(scope="module")
-def outages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
-    """Two runs that lose their server: one gets it back, the other gives up and is resumed. It takes the retries."""
-    desk = Desk(tmp_path_factory.mktemp("outages"))
-    port, other_port = free_port(), free_port()
-    nobody = ("--base-url", f"http://127.0.0.1:{other_port}/v1", "--model", "demo", *VML)
-    with ExitStack() as stack:
-        gives_up = desk.run("gives up", *nobody, "--limit", "wait=0.2")
-        with demo_server(port=port, latency_ms=40) as (url, process):
-            loses = desk.run("loses", "--base-url", url, "--model", "demo")
-            wait_until(lambda: desk.state("loses") and desk.look("loses").view.last_step == 0, "a step is whole")
-            process.kill()
-            process.wait()
-        desk.wait_for("loses", "paused")
-        stack.enter_context(demo_server(port=port))
-        desk.outcomes["gives up"] = gives_up.finish()
-        desk.states["gives up"] = desk.state("gives up")
-        stack.enter_context(demo_server(port=other_port))
-        wait_until(lambda: answers_at(f"http://127.0.0.1:{other_port}/v1"), "the other server is up")
-        resumed = desk.resume("gives up")
-        desk.outcomes["loses"] = loses.finish()
-        desk.outcomes["resumed"] = resumed.finish()
-        yield desk
-    desk.close()
-
-
 def test_a_run_waits_for_its_endpoint_and_goes_on_by_itself_to_the_same_result(
-    outages: Desk, shared_desk: Desk, undisturbed: dict[str, Outcome]
+    desk: Desk, shared_desk: Desk, undisturbed: dict[str, Outcome]
 ) -> None:
-    events = [record.event for record in JournalReader(outages.directory("loses").journal).new_records()]
+    port = free_port()
+    with demo_server(port=port, latency_ms=40) as (url, process):
+        running = desk.run("run", "--base-url", url, "--model", "demo")
+        wait_until(lambda: desk.state("run") and desk.look("run").view.last_step == 0, "a step is whole")
+        process.kill()
+        process.wait()
+    desk.wait_for("run", "paused")
+    with demo_server(port=port):
+        outcome = running.finish()
+    assert outcome.code == 0
+    assert is_like(desk, "run", outcome, shared_desk, undisturbed)
+    events = [record.event for record in JournalReader(desk.directory("run").journal).new_records()]
     pauses = [event for event in events if isinstance(event, RunPaused)]
     assert pauses
     assert all(pause.reason == "endpoint" for pause in pauses)
     assert all(pause.retry_at and pause.gives_up_at and pause.retry_at <= pause.gives_up_at for pause in pauses)
     assert "is the server up" in pauses[0].detail
-    outcome = outages.outcomes["loses"]
-    assert outcome.code == 0
-    assert but_times_and_ids(outcome.result) == but_times_and_ids(undisturbed["smc"].result)
-    assert posterior(outages.directory("loses")) == posterior(shared_desk.directory("smc"))
 
 
 def test_a_run_that_has_waited_too_long_fails_and_can_be_resumed(
-    outages: Desk, shared_desk: Desk, undisturbed: dict[str, Outcome]
+    desk: Desk, shared_desk: Desk, undisturbed: dict[str, Outcome]
 ) -> None:
-    given_up = outages.outcomes["gives up"]
+    port = free_port()
+    words = ("--base-url", f"http://127.0.0.1:{port}/v1", "--model", "demo", *VML, "--limit", "wait=0.2")
+    given_up = desk.run("run", *words).finish()
     assert "the run waited for 0.2 s (--limit wait=N) and gave up: resume it" in given_up.complaint
     assert given_up.code == 3
     assert "is the server up" in given_up.complaint
-    assert given_up.result["status"] == outages.states["gives up"] == "failed"
-    assert outages.outcomes["resumed"].code == 0
-    assert but_times_and_ids(outages.outcomes["resumed"].result) == but_times_and_ids(undisturbed["vml"].result)
-    assert posterior(outages.directory("gives up")) == posterior(shared_desk.directory("vml"))
+    assert given_up.result["status"] == desk.state("run") == "failed"
+    with demo_server(port=port):
+        resumed = desk.resume("run").finish()
+    assert resumed.code == 0
+    assert but_times_and_ids(resumed.result) == but_times_and_ids(undisturbed["vml"].result)
+    assert posterior(desk.directory("run")) == posterior(shared_desk.directory("vml"))
 
 
 @pytest.mark.parametrize(

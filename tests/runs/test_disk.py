@@ -70,7 +70,7 @@ def test_a_full_disk_ends_the_run_in_a_clear_state_and_a_resume_loses_nothing(
     assert look.state in ("failed", "interrupted"), "its end may have found no room"
     assert look.view.last_step == -1
     listed = desk.vpp("list", VPP_RUNS_DIR=str(small_disk)).out
-    assert f"  {look.state}  " in listed
+    assert f" · {look.state} · " in listed
     journal, more = directory.journal.read_bytes(), fill(small_disk, "more")
     again = work(directory, Keys(), Environment.of({"VPP_RUNS_DIR": str(desk.folder)}))
     assert (again.phase, again.failure) == ("failed", "disk")

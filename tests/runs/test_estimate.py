@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.processes import PENGUINS, Desk, Model
+from tests.processes import Desk, Model
 from tests.reporting.builders import dataset as small
 from tests.reporting.builders import drawn, finished, started
 from tests.runs.conftest import penguins
@@ -43,15 +43,6 @@ CONFIG = Config(
 PROGRAMS = Config(method="smc", particles=2, batch_size=2, epochs=1, certify=3)
 
 
-def test_the_command_line_can_leave_out_certificates(desk: Desk) -> None:
-    certified, not_certified = (
-        desk.vpp("run", PENGUINS, "--target", "species", "--demo", "--plan", *words).out
-        for words in ((), ("--limit", "certify=0"))
-    )
-    assert "Rows for certificates of programs" in certified
-    assert "certificates" not in not_certified
-
-
 def spec(config: Config = CONFIG, *, data: Dataset = DATA, prices: Prices = NO_PRICES, cap: Cap = NO_CAP) -> RunSpec:
     rows: dict[str, Any] = {"n_train": len(data.train), "n_test": len(data.test)}
     return RunSpec(name="", config=config, endpoint=EndpointSpec(demo=True), dataset=rows, prices=prices, cap=cap)
@@ -78,6 +69,7 @@ def test_programs_cost_a_call_a_text_and_are_sized_by_their_own_prompt() -> None
     assert call_sizes(spec(PROGRAMS), DATA)["program"] == (size / BYTES_A_TOKEN, LEARNER_ANSWER)
     assert "each hypothesis that cannot be a program costs up to 6 calls instead." in words(PROGRAMS)
     assert "program" not in words(CONFIG)
+    assert ["certificates" in words(replace(PROGRAMS, certify=n)) for n in (3, 0)] == [True, False]
     with_texts = replace(DATA, columns=(replace(DATA.columns[0], kind="text"), DATA.columns[1]))
     assert words(PROGRAMS, with_texts).count("about texts") == 1
 

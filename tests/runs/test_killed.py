@@ -1,8 +1,6 @@
 """The same seed gives the same result: for a worker killed at any moment, whatever the cache held, in any order."""
 
 import random
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -12,10 +10,10 @@ from tests.processes import (
     SMALL,
     TARGET,
     Desk,
+    Model,
     Outcome,
     but_times_and_ids,
     demo_server,
-    model,
     posterior,
     wait_until,
 )
@@ -36,56 +34,30 @@ def draw_moments(undisturbed: RunDirectory) -> dict[str, int]:
     return {name: rng.randrange(begin + 1, end) for name, (begin, end) in zip(MOMENTS, spans, strict=True)}
 
 
-@pytest.fixture(scope="module")
-def killed(
-    tmp_path_factory: pytest.TempPathFactory, shared_desk: Desk, undisturbed: dict[str, Outcome]
-) -> Iterator[Desk]:
-    """A run killed in each of the phases; a torn line ends its journal; then resumed. Two at a time."""
-    desk = Desk(tmp_path_factory.mktemp("killed"))
-    moments = draw_moments(shared_desk.directory("smc"))
-
-    def disturb(name: str) -> None:
-        with model() as served:
-            served.hold_after = moments[name]
-            worker = desk.run(name, *served.options)
-            wait_until(lambda: served.is_holding, f"call {moments[name]} is answered, the next is not")
-            worker.kill()
-            desk.states[name] = desk.state(name)
-            with desk.directory(name).journal.open("ab") as file:
-                file.write(b'{"v":1,"at":17')
-            served.hold_after = None
-            desk.outcomes[name] = desk.resume(name).finish()
-
-    with ThreadPoolExecutor(2) as pool:
-        list(pool.map(disturb, MOMENTS))
-    yield desk
-    desk.close()
+def killed_and_resumed(desk: Desk, served: Model, after: int, *words: str) -> Outcome:
+    """Return the end of a run that was killed after so many calls, with a torn line in its journal."""
+    served.hold_after = after
+    worker = desk.run("run", *served.options, *words)
+    wait_until(lambda: served.is_holding, f"call {after} is answered, the next is not")
+    worker.kill()
+    assert desk.state("run") == "interrupted"
+    with desk.directory("run").journal.open("ab") as file:
+        file.write(b'{"v":1,"at":17')
+    served.hold_after = None
+    return desk.resume("run").finish()
 
 
-@pytest.mark.parametrize("name", MOMENTS)
+@pytest.mark.parametrize("moment", [*MOMENTS, "at any call of a run of programs"])
 def test_a_killed_run_is_interrupted_and_once_resumed_ends_like_an_undisturbed_one(
-    killed: Desk, shared_desk: Desk, undisturbed: dict[str, Outcome], name: str
+    moment: str, desk: Desk, served: Model, shared_desk: Desk, undisturbed: dict[str, Outcome]
 ) -> None:
-    assert killed.states[name] == "interrupted", f"drawn with {SEED}"
-    outcome = killed.outcomes[name]
+    name = "smc" if moment in MOMENTS else "programs"
+    calls = random.Random(SEED).randrange(1, undisturbed["programs"].result["spent"]["requests"])
+    after = draw_moments(shared_desk.directory("smc")).get(moment, calls)
+    outcome = killed_and_resumed(desk, served, after, *METHODS[name])
     assert outcome.code == 0
-    assert but_times_and_ids(outcome.result) == but_times_and_ids(undisturbed["smc"].result), f"drawn with {SEED}"
-    assert posterior(killed.directory(name)) == posterior(shared_desk.directory("smc")), f"drawn with {SEED}"
-
-
-def test_a_run_of_programs_killed_at_any_call_ends_like_an_undisturbed_one(
-    desk: Desk, shared_desk: Desk, undisturbed: dict[str, Outcome]
-) -> None:
-    calls = undisturbed["programs"].result["spent"]["requests"]
-    with model() as served:
-        served.hold_after = random.Random(SEED).randrange(1, calls)
-        worker = desk.run("run", *served.options, "--reading", "auto")
-        wait_until(lambda: served.is_holding, f"call {served.hold_after} is answered, the next is not")
-        worker.kill()
-        served.hold_after = None
-        outcome = desk.resume("run").finish()
-    assert but_times_and_ids(outcome.result) == but_times_and_ids(undisturbed["programs"].result), f"drawn with {SEED}"
-    assert posterior(desk.directory("run")) == posterior(shared_desk.directory("programs")), f"drawn with {SEED}"
+    assert but_times_and_ids(outcome.result) == but_times_and_ids(undisturbed[name].result), f"drawn with {SEED}"
+    assert posterior(desk.directory("run")) == posterior(shared_desk.directory(name)), f"drawn with {SEED}"
 
 
 def test_resuming_a_finished_run_prints_its_result_again_and_changes_nothing(

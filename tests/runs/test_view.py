@@ -7,7 +7,7 @@ import pytest
 from tests.processes import Desk, Outcome
 from tests.reporting.builders import YES_NO, drawn, evaluated, finished, folded, proposed, reweighted, scored, started
 from vpp.events import Evaluated, Event, RunFailed, RunFinished, RunPaused, RunResumed, Usage
-from vpp.runs.directory import STALLED_AFTER_S, STARTING_S, Heartbeat, Record, RunDirectory, read_view
+from vpp.runs.directory import STALLED_AFTER_S, Heartbeat, Record, RunDirectory, read_view
 from vpp.runs.view import RunView, last_complete
 from vpp.settings import Config
 
@@ -95,13 +95,6 @@ def before(seconds: float) -> float:
     return time.time() - seconds
 
 
-def test_a_run_whose_worker_is_being_started_is_queued_and_later_interrupted(directory: RunDirectory) -> None:
-    directory.beat(Heartbeat(is_launch=True))
-    assert directory.state(RunView()) == directory.state(view(*FIRST)) == "queued"
-    directory.beat(Heartbeat(is_launch=True, at=before(STARTING_S + 1)))
-    assert directory.state(RunView()) == "interrupted"
-
-
 def test_without_a_worker_a_begun_run_is_interrupted(directory: RunDirectory) -> None:
     assert directory.state(view(*FIRST)) == "interrupted"
     assert directory.state(view(*FIRST, RunPaused(reason="endpoint"))) == "interrupted"
@@ -120,7 +113,7 @@ def test_a_held_run_is_what_its_worker_says(directory: RunDirectory) -> None:
         assert directory.state(view(*FIRST, RunFailed(reason="endpoint", detail="gone"))) == "queued"
         assert directory.state(view(*FIRST, RunFinished(outcome="finished"))) == "finished"
         # A page that saw it as stopped here would stop looking
-        directory.beat(Heartbeat(is_launch=True))
+        directory.beat(Heartbeat(queued=True))
         assert directory.state(view(*FIRST, RunFinished(outcome="stopped"))) == "queued"
     assert not directory.is_held()
 

@@ -16,7 +16,6 @@ import pytest
 from tests.processes import Desk, Model, Outcome, Running, model, wait_until
 from vpp.bench.runner import share
 from vpp.bench.sweep import Cell, Setting, SweepDirectory, prepare
-from vpp.cli import main
 from vpp.runs.directory import is_locked
 from vpp.runs.spec import EndpointSpec
 
@@ -144,22 +143,20 @@ def test_a_stopped_sweep_leaves_nothing_running_and_can_be_continued(
     copy: SweepDirectory, desk: Desk, server: Model
 ) -> None:
     expected = results(copy), tables(copy)
-    for way in (signal.SIGINT, None):  # the last: from the page
-        shutil.rmtree(copy.run_of(MH).path)
-        before = server.asked
-        server.hold_after = before + 150  # the first step of mh needs 90 calls, both need 160
-        running = bench(desk, "copy")
-        wait_until(lambda: holds(server), "the second step of the second cell is at work")
-        held = at_rest(server)
-        running.signal(way) if way else copy.stop()
-        wait_until(lambda held=held: server.asked > held, "the stopped cell evaluates its test rows")
-        server.hold_after = None
-        ended = running.finish()
-        assert ended.code == 130, way
-        assert "1 of 2 cells finished" in ended.out
-        assert ended.out.splitlines()[-1].endswith(f"python -m vpp bench -o {copy.path}")
-        assert not copy.run_of(MH).is_held(), way
-        assert not is_locked(copy.path / ".lock"), way
+    shutil.rmtree(copy.run_of(MH).path)
+    server.hold_after = server.asked + 150  # the first step of mh needs 90 calls, both need 160
+    running = bench(desk, "copy")
+    wait_until(lambda: holds(server), "the second step of the second cell is at work")
+    held = at_rest(server)
+    running.signal(signal.SIGINT)
+    wait_until(lambda: server.asked > held, "the stopped cell evaluates its test rows")
+    server.hold_after = None
+    ended = running.finish()
+    assert ended.code == 130
+    assert "1 of 2 cells finished" in ended.out
+    assert ended.out.splitlines()[-1].endswith(f"python -m vpp bench -o {copy.path}")
+    assert not copy.run_of(MH).is_held()
+    assert not is_locked(copy.path / ".lock")
     run_ended(bench(desk, "copy"))
     assert (results(copy), tables(copy)) == expected
 
@@ -180,14 +177,11 @@ def test_a_cell_that_fails_is_reported_and_can_be_run_again(copy: SweepDirectory
 
 
 @pytest.fixture
-def refusal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Refusal:
+def refusal(vpp: Callable[..., tuple[int, str, str]]) -> Refusal:
     """Run a command that must be refused, in this process; return its complaint."""
-    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "VPP_MODEL"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.chdir(tmp_path)
 
     def complaint(*words: str | Path) -> str:
-        ended = Outcome(main(["bench", *map(str, words)]), *capsys.readouterr())
+        ended = Outcome(*vpp("bench", *words))
         assert ended.code == 2, words
         return ended.complaint
 

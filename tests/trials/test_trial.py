@@ -21,7 +21,7 @@ from vpp.programs.source import read_program
 from vpp.runs.asking import Asking
 from vpp.runs.directory import Journal, RunReader
 from vpp.runs.spec import Keys
-from vpp.trials import Change, TrialAsking, TrialSize, changes, clauses
+from vpp.trials import Change, TrialAsking, changes, clauses
 
 AND = f"{SEED} If a is above 12 and b is below 30, say yes; otherwise say no."
 A_ONLY = f"{SEED} If a is above 12, say yes; otherwise say no."
@@ -38,8 +38,8 @@ CELLS: dict[str, tuple[Kind, list[str]]] = {
 DATA = table(CELLS, ["yes" if i > 12 and 60 - 2 * i < 30 else "no" for i in range(N)], n_train=N - 4)
 
 
-def try_out(reader: RunReader, folder: Path, size: TrialSize) -> Trial:
-    asking = TrialAsking(reader, size)
+def try_out(reader: RunReader, folder: Path, **sizes: int) -> Trial:
+    asking = TrialAsking(reader, **sizes)
     found = asyncio.run(asking.go(keys=Keys(), cache_dir=folder / "cache"))
     assert asking.done == asking.total
     return found
@@ -103,7 +103,7 @@ def test_a_verdict_of_a_trial_is_seldom_luck_and_never_one_rows(n: int) -> None:
 
 
 def test_the_gain_over_no_rule_is_that_of_answers_that_a_second_asking_gives(tmp_path: Path, served: Model) -> None:
-    found = try_out(run_of(tmp_path, served, AND, data=DATA), tmp_path, TrialSize(ideas=1, changes=2, rows=14))
+    found = try_out(run_of(tmp_path, served, AND, data=DATA), tmp_path, ideas=1, changes=2, rows=14)
     rows = [row for row in DATA.train if row.id in found.rows]
     again = run_of(tmp_path / "again", served, AND, f"{SEED} {NO_RULE}", data=DATA)
     answers = asyncio.run(Asking(again, rows).go(keys=Keys(), cache_dir=tmp_path / "none"))
@@ -123,10 +123,10 @@ def test_clauses_of_a_program_are_its_branches_and_cost_no_call(tmp_path: Path, 
     log = Journal(reader.directory.journal)
     log.add_entry(Translation(hypothesis=hypothesis_id(AND), code=code, attempts=1))
     log.close()
-    size, before = TrialSize(ideas=1, changes=2, rows=14), len(served.bodies)
-    found = try_out(reader, tmp_path, size)
+    before = len(served.bodies)
+    found = try_out(reader, tmp_path, ideas=1, changes=2, rows=14)
     # Only the learner without a rule is asked: it reads each row itself.
-    assert TrialAsking(reader, size).calls == len(served.bodies) - before == 14
+    assert TrialAsking(reader, ideas=1, changes=2, rows=14).calls == len(served.bodies) - before == 14
     cells = [
         (float(row.inputs[0][1] or 0), float(row.inputs[1][1] or 0), row.target)
         for row in DATA.train
@@ -196,7 +196,7 @@ class Disobedient(Model):
 @pytest.mark.parametrize("column", ["a", "unit_price"])
 def test_a_learner_that_disobeys_is_caught_exactly_where_it_does(tmp_path: Path, column: str) -> None:
     with served_by_thread(Disobedient(column)) as disobedient:
-        found = try_out(run_of(tmp_path, disobedient, AND, data=DATA), tmp_path, TrialSize(ideas=1, changes=30, rows=4))
+        found = try_out(run_of(tmp_path, disobedient, AND, data=DATA), tmp_path, ideas=1, changes=30, rows=4)
     asked = changes(AND, DATA, n=30, seed=0, number=0, first_id=DATA.next_id, sentence=AND.removeprefix(SEED).strip())
 
     def turned(row: Row) -> bool:
@@ -217,7 +217,7 @@ def test_a_trial_is_kept_until_the_run_goes_on(tmp_path: Path, served: Model) ->
     reader = run_of(tmp_path, served, AND, data=DATA)
     view = reader.refresh().view
     assert read_trial(reader.directory, view) is None
-    found = try_out(reader, tmp_path, TrialSize(ideas=1, changes=2, rows=2))
+    found = try_out(reader, tmp_path, ideas=1, changes=2, rows=2)
     assert read_trial(reader.directory, view) == found
     path = reader.directory.path / "trial.json"
     for content in (json.dumps({**json.loads(path.read_text()), "step": 7}), "[]", "{"):

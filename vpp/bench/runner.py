@@ -9,7 +9,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -75,8 +75,9 @@ def work(folder: Path, cell: Cell, setting: Setting, endpoint: EndpointSpec, slo
     directory = SweepDirectory(folder)
     run = directory.run_of(cell)
     try:
-        if not directory.is_stopped():
-            _create(run, cell, setting, endpoint)
+        if not (directory.is_stopped() or run.exists):
+            shutil.rmtree(run.path, ignore_errors=True)  # left by a sweep that was killed while it created the run
+            prepare(cell, setting, endpoint).create(run.path.parent, run_dir=run.path)
         _wait(directory, run, lambda: not run.is_held())  # a worker of a sweep that was killed
         if directory.is_stopped():
             return CellEnd(cell, STOPPED)
@@ -97,15 +98,6 @@ def _wait(directory: SweepDirectory, run: RunDirectory, has_ended: Callable[[], 
             run.send_command("stop")
             is_sent = True
         time.sleep(POLL_S)
-
-
-def _create(run: RunDirectory, cell: Cell, setting: Setting, endpoint: EndpointSpec) -> None:
-    if run.exists:
-        with suppress(RunError):  # an unreadable run.json fails its worker
-            run.amend(endpoint=replace(run.spec().endpoint, concurrency=endpoint.concurrency))
-        return
-    shutil.rmtree(run.path, ignore_errors=True)  # left by a sweep that was killed while it created the run
-    prepare(cell, setting, endpoint).create(run.path.parent, run_dir=run.path)
 
 
 def share(endpoint: EndpointSpec, jobs: int) -> EndpointSpec:

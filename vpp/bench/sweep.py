@@ -20,7 +20,7 @@ from vpp.errors import InputError, RunError, RunLocked
 from vpp.findings.hypotheses import merge_ideas
 from vpp.findings.result import result
 from vpp.llm.templates import PAPER
-from vpp.runs.directory import RunDirectory, file_lock, load_dataset, read_spec, write_atomically
+from vpp.runs.directory import RunDirectory, read_spec, try_lock, write_atomically
 from vpp.runs.preparation import Preparation, template_texts
 from vpp.runs.spec import EndpointSpec, RunSpec, adapter
 from vpp.runs.view import RunView
@@ -182,9 +182,10 @@ class SweepDirectory:
             raise InputError(
                 f"{self.path} holds other files ({others[0]!r}, …) and no sweep: name a new or empty folder with -o"
             )
-        with file_lock(self.path / ".lock") as is_ours:
-            if not is_ours:
-                raise RunLocked(f"{self.path} is held by another sweep: wait for it, or stop it first")
+        lock = try_lock(self.path / ".lock")
+        if lock is None:
+            raise RunLocked(f"{self.path} is held by another sweep: wait for it, or stop it first")
+        with lock:
             yield
 
     def stop(self) -> None:
@@ -243,7 +244,7 @@ def outcome_of(cell: Cell, directory: RunDirectory, view: RunView) -> Outcome:
         **{f"{kind}_tokens": n for kind, n in values["tokens"].items()},
         **{name: values[name] for name in ("rounds", "wall_s", "n_unique", "acceptance_rate")},
         "K": view.size,
-        "n_ideas": len(merge_ideas(view, load_dataset(directory, directory.spec())).all),
+        "n_ideas": len(merge_ideas(view, directory.dataset()).all),
         "ess": values["ess_by_step"],
         "log_evidence": evidence["value"] if evidence else None,
         "uncertain": values["uncertain"]["points"],  # test points on which the particles are not unanimous

@@ -26,7 +26,6 @@ HERE, PAPER = "yours", "paper"
 NONE = "–"  # shown where the paper has no value, and for cells that have not been run
 SMALL = 0.005  # mean squared errors below this would be shown as 0.00
 PATTERN_TASKS = ("sum-parity", "contains-zero")
-CLASSIFICATION_TASKS = tuple(name for name, info in TASKS.items() if info.task != "regression")
 TIMED = ("vml", "vml5", "mh", "smc")
 PAIR = {"mh": "MH", "smc": "SMC"}
 OF_FIVE = {"vml5-best": "oracle_best_test", "vml5-train": "best_on_train"}
@@ -81,10 +80,10 @@ class Results:
         runs = self.of(task, "vml5" if key in OF_FIVE else key)
         return {run["seed"]: run[OF_FIVE.get(key, "test")] for run in runs}
 
-    def means(self, task: str, field: str) -> dict[str, float]:
-        """Mean of a field over seeds, by method that has been run."""
+    def seconds(self, task: str) -> dict[str, float]:
+        """Mean running time over seeds, by method that has been run."""
         runs = {method: self.of(task, method) for method in METHODS}
-        return {method: fmean(run[field] for run in each) for method, each in runs.items() if each}
+        return {method: fmean(run["wall_s"] for run in each) for method, each in runs.items() if each}
 
 
 def _join(values: Iterable[str]) -> str:
@@ -150,18 +149,14 @@ def uncertain(results: Results, key: str, task: str, _: int) -> str:
 
 
 def running_time(results: Results, key: str, task: str, _: int) -> str:
-    return _with_ratio(results.means(task, "wall_s"), key, _seconds)
+    return _with_ratio(results.seconds(task), key)
 
 
-def _seconds(value: float) -> str:
-    return fixed(value, 1 if value < 100 else 0)
-
-
-def _with_ratio(means: Mapping[str, float], method: str, text: Callable[[float], str]) -> str:
+def _with_ratio(means: Mapping[str, float], method: str) -> str:
     if method not in means:
         return NONE
     mean, single = means[method], means.get("vml")
-    return text(mean) + (f" ({fixed(mean / single, 1)}×)" if single else "")
+    return fixed(mean, 1 if mean < 100 else 0) + (f" ({fixed(mean / single, 1)}×)" if single else "")
 
 
 CELLS: Mapping[str, Callable[[Results, str, str, int], str]] = {
@@ -209,7 +204,7 @@ class Comparison:
     def _papers(self, task: str, key: str, seed: int) -> str:
         if self.ours == "seconds":
             seconds = papers(self.label, task)
-            return _with_ratio({each: float(seconds[each]) for each in TIMED}, key, _seconds)
+            return _with_ratio({each: float(seconds[each]) for each in TIMED}, key)
         return papers_text(self.label, task, key, seed if self.by_seed else None)
 
 
@@ -261,7 +256,7 @@ def final_hypotheses(results: Results) -> Section:
 
 
 def times(results: Results) -> Section:
-    means = [row for task in results.tasks() if (row := results.means(task, "wall_s"))]
+    means = [row for task in results.tasks() if (row := results.seconds(task))]
     ratios = [[row[each] / row["vml"] for row in means if row.get("vml") and each in row] for each in TIMED]
     last = (
         ("mean ratio to VML", HERE, *(f"{fixed(fmean(each), 1)}×" if each else NONE for each in ratios)),

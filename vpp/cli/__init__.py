@@ -72,6 +72,12 @@ def carry_out(lines: Lines, *, is_json: bool) -> int:
 
 def complain(about: object, code: int = 1) -> int:
     """Print one line on standard error; return the exit code."""
-    with suppress(OSError, ValueError):  # a closed terminal leaves the exit code as it is
-        print(f"vpp: {about}", file=sys.stderr)
+    say(f"vpp: {about}")
     return code
+
+
+def say(words: str, *, end: str = "\n") -> None:
+    """Print on standard error. The work goes on if that is closed."""
+    with suppress(OSError, ValueError):
+        if sys.stderr is not None:
+            print(words, end=end, file=sys.stderr, flush=True)

@@ -1,6 +1,7 @@
 """The commands and their options."""
 
 import argparse
+import re
 from argparse import ArgumentParser, ArgumentTypeError, Namespace, _ArgumentGroup, _SubParsersAction
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import Field, fields
@@ -118,7 +119,7 @@ def _learning(commands: Commands) -> None:
     method = method_options(weigh, settings.WEIGHING)
     method.add_argument("--start", metavar="FILE", required=True, help="the sentences, one a line or a JSON list")
     about = "their prior weights: numbers with commas, in the file's order (equal)"
-    method.add_argument("--prior", dest="start_prior", type=_numbers, default=(), metavar="N,N,…", help=about)
+    method.add_argument("--prior", dest="start_prior", type=_names, default=(), metavar="N,N,…", help=about)
     run_options(weigh)
     weigh.set_defaults(preset="recommended", seeds=1, test=None, **{"config.method": "weigh"})
 
@@ -203,21 +204,12 @@ def _serving(commands: Commands) -> None:
     model_options(check, of_run=False)
 
 
-BENCH_METHODS = """\
-methods of the paper:
-  vml, vml5, mh, always-accept, smc
-  mh-k1, mh-k3, mh-k5: mh with 1, 3 and 5 particles, on linear, two-circles and sum-parity
-"""
-
-
 def _bench(commands: Commands) -> None:
     about = "run the paper's experiments and write their tables; run it again to continue a stopped sweep"
-    shape: dict[str, Any] = {"formatter_class": argparse.RawDescriptionHelpFormatter, "epilog": BENCH_METHODS}
-    parser = command(commands, "bench", "running:bench", about, **shape)
-    for name, about in (("tasks", "the seven tasks"), ("methods", "the methods, named below")):
-        parser.add_argument(
-            f"--{name}", dest=f"sweep.{name}", type=_names, metavar="A,B", help=f"some of {about} (all)"
-        )
+    parser = command(commands, "bench", "running:bench", about)
+    methods = "vml, vml5, mh, always-accept, smc, and mh-k1, mh-k3 and mh-k5: mh with 1, 3 and 5 particles"
+    for name, about in (("tasks", "some of the seven tasks (all)"), ("methods", f"some of {methods} (all)")):
+        parser.add_argument(f"--{name}", dest=f"sweep.{name}", type=_names, metavar="A,B", help=about)
     _number(parser, "--seeds", "seeds 0 to N - 1 (3)", dest="sweep.seeds")
     _number(parser, "--jobs", "cells run at a time, sharing --concurrency or 1024 calls (VPP_MAX_RUNNING)")
     about = "run the cells on a Ray cluster at this address; auto = this machine's, local = one started for this sweep"
@@ -259,7 +251,7 @@ def file_options(parser: Options) -> None:
         "totals, units or footnotes, fills no merged cells)"
     )
     names = {name: f"read.{name.replace('-', '_')}" for name in READ}
-    _fields(parser, "--read", "NAME=VALUE", f"{about}; repeatable", partial(_pair, names))
+    _fields(parser, "--read", "NAME=VALUE", f"{about}; repeatable", partial(_pair, names, ".+", "VALUE"))
     about = "words for a missing cell, with commas, in place of NA, ?, null and so on; COLUMN=WORDS for one; repeatable"
     parser.add_argument("--missing", dest="read.missing", action="append", metavar="WORDS", help=about)
 
@@ -303,7 +295,8 @@ def limit_option(parser: Options, *parts: str) -> None:
     }
     names = {name: field for name, field in LIMITS.items() if field.partition(".")[0] in parts}
     meanings = (f"{name}=N {docs[field.partition('.')[2]]}" for name, field in names.items())
-    _fields(parser, "--limit", "NAME=N", f"upper limits: {'; '.join(meanings)}; repeatable", partial(_pair, names))
+    about = f"upper limits: {'; '.join(meanings)}; repeatable"
+    _fields(parser, "--limit", "NAME=N", about, partial(_pair, names, r"\d+(\.\d+)?", "N"))
 
 
 def method_options(parser: ArgumentParser, names: Collection[str]) -> Options:
@@ -332,7 +325,7 @@ def run_options(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("more")
     about = "prices of a million prompt and completion tokens, then those of the optimizer, if another; adds costs to "
     about += "plan, progress and report"
-    group.add_argument("--price", type=_prices, default=(), metavar="IN,OUT[,IN,OUT]", help=about)
+    group.add_argument("--price", type=_prices, default={}, metavar="IN,OUT[,IN,OUT]", help=about)
     group.add_argument("--plan", action="store_true", help="print calls, tokens and cost, and end without a call")
     new_run_options(group)
 
@@ -375,11 +368,11 @@ def _repeated(parser: Options, name: str, metavar: str, about: str, read: Callab
 # Values of options
 
 
-def _pair(names: Mapping[str, str], text: str) -> dict[str, str]:
-    """Read NAME=VALUE; return the value by the field that the name sets."""
+def _pair(names: Mapping[str, str], form: str, noun: str, text: str) -> dict[str, str]:
+    """Read NAME=VALUE; return the value by the field that the name sets. form: pattern of a value."""
     name, _, value = text.partition("=")
-    if not value or name not in names:
-        raise ArgumentTypeError(f"{text!r} is not NAME=VALUE with one of {', '.join(names)}")
+    if name not in names or not re.fullmatch(form, value):
+        raise ArgumentTypeError(f"{text!r} is not NAME={noun} with one of {', '.join(names)}")
     return {names[name]: value}
 
 
@@ -408,17 +401,14 @@ def _calibration(text: str) -> dict[str, str | None]:
     return {"split.calibration_size": size, "config.coverage": share or None}
 
 
-def _numbers(text: str) -> tuple[float, ...]:
-    try:
-        return tuple(map(float, text.split(",")))
-    except ValueError:
-        raise ArgumentTypeError(f"{text!r} is no list of numbers: write them with commas, such as 0.15,0.60") from None
-
-
-def _prices(text: str) -> tuple[float, ...]:
-    if len(amounts := _numbers(text)) not in (2, 4):
+def _prices(text: str) -> dict[str, dict[str, str]]:
+    """Return the prices of the learner, and of the optimizer if it has its own, as of `Prices`."""
+    amounts = text.split(",")
+    if len(amounts) not in (2, 4):
         raise ArgumentTypeError(f"{text!r} is not IN,OUT: give two numbers such as 0.15,0.60, or four")
-    return amounts
+    pairs = zip(amounts[::2], amounts[1::2], strict=True)
+    prices = ({"prompt": prompt, "completion": completion} for prompt, completion in pairs)
+    return dict(zip(("learner", "optimizer"), prices, strict=False))
 
 
 def _names(text: str) -> tuple[str, ...]:

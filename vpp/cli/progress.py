@@ -1,15 +1,19 @@
-"""Progress on standard error: one line redrawn on a terminal, plain lines in a file or pipe; a bar of answers."""
+"""Progress on standard error: one line redrawn on a terminal, plain lines in a file or pipe; bars of several runs and
+of answers."""
 
 import shutil
+import sys
 import time
-from contextlib import suppress
-from typing import TextIO, TypeVar
+from collections.abc import Sequence
+from typing import TypeVar
 
+from vpp.cli import say
 from vpp.cli.system import environment, keys
 from vpp.findings.progress import flight_words, pace, phase
 from vpp.findings.status import faults_named, retry_words, steps_done, steps_text
 from vpp.runs.asking import Background, Questions
-from vpp.runs.directory import Heartbeat, Snapshot
+from vpp.runs.directory import Heartbeat, RunDirectory, Snapshot, read_summary
+from vpp.runs.group import start_open, wait_for
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView
 
@@ -19,33 +23,12 @@ STOPPING_S = 5.0
 """Longest wait for the calls in flight to end after an interrupt."""
 
 
-class StatusLine:
-    """A line that is redrawn in place on a terminal. Errors of the stream are ignored: the work goes on without it."""
-
-    def __init__(self, stream: TextIO | None) -> None:
-        """stream: None if standard error is closed."""
-        self._stream = stream
-        self.is_terminal = stream is not None and stream.isatty()
-
-    def draw(self, text: str) -> None:
-        """Replace the drawn line; text that is wider than the terminal is cut."""
-        self.print(text[: shutil.get_terminal_size().columns - 1], end="")
-
-    def print(self, text: str, *, end: str = "\n") -> None:
-        with suppress(OSError, ValueError):
-            if self._stream is not None:
-                print("\r\x1b[K" * self.is_terminal + text, end=end, file=self._stream, flush=True)
-
-    def clear(self) -> None:
-        if self.is_terminal:
-            self.print("", end="")
-
-
 class Progress:
-    """Progress of a run, called with each heartbeat: on a terminal a line that changes, else a line for each news."""
+    """Progress of a run, called with each heartbeat: a line that a terminal redraws, else a line for each news."""
 
-    def __init__(self, stream: TextIO | None, spec: RunSpec) -> None:
-        self._line, self._spec = StatusLine(stream), spec
+    def __init__(self, spec: RunSpec) -> None:
+        self._spec = spec
+        self._is_terminal = sys.stderr is not None and sys.stderr.isatty()
         self._news: object = None
         """What the last line was printed for."""
 
@@ -58,14 +41,17 @@ class Progress:
             news = "faults" if beat.usage.faults else None
         else:
             news = view.last_step if steps_done(view) else None
-        if self._line.is_terminal and view.phase != "paused":
-            self._line.draw(self._words(view, beat))
+        if self._is_terminal and view.phase != "paused":
+            self.clear()
+            say(self._words(view, beat)[: shutil.get_terminal_size().columns - 1], end="")
         elif news is not None and news != self._news:
-            self._line.print(self._words(view, beat))
+            self.clear()
+            say(self._words(view, beat))
         self._news = self._news if news is None else news
 
-    def close(self) -> None:
-        self._line.clear()
+    def clear(self) -> None:
+        if self._is_terminal:
+            say("\r\x1b[K", end="")
 
     def _words(self, view: RunView, beat: Heartbeat) -> str:
         state = "queued" if beat.queued else view.phase
@@ -83,6 +69,26 @@ class Progress:
             f"failed or odd: {faults}" if faults else "",
         )
         return ", ".join(filter(None, parts))
+
+
+def follow(runs: Sequence[RunDirectory], *, has_bar: bool) -> None:
+    """Start the workers of runs that are not finished, and wait for their ends. An interrupt stops the runs."""
+    from tqdm import tqdm
+
+    start_open(runs, keys=keys())
+    with tqdm(desc=runs[0].id, unit="step", disable=not has_bar) as bar:
+
+        def look(_: object) -> None:
+            summaries = list(map(read_summary, runs))
+            bar.total = sum(each.total_steps for each in summaries)
+            bar.update(sum(map(steps_done, summaries)) - bar.n)
+
+        try:
+            wait_for(runs, look)
+        except KeyboardInterrupt:
+            for run in runs:
+                run.send_command("stop")
+            raise
 
 
 def ask(asking: Questions[T], *, has_bar: bool | None = None) -> T:

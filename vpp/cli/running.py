@@ -14,9 +14,9 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from vpp.cli import BAD_INPUT, DONE, ENDPOINT_FAILED, STOPPED, Ending, Lines, complain, system
+from vpp.cli import BAD_INPUT, DONE, ENDPOINT_FAILED, STOPPED, Ending, Lines, complain, say, system
 from vpp.cli.parser import INSTEAD, part
-from vpp.cli.progress import Progress, StatusLine
+from vpp.cli.progress import Progress, follow
 from vpp.data.build import ColumnChoice, build_dataset, guess_reason, target_guess
 from vpp.data.dataset import Dataset, Kind
 from vpp.data.descriptions import typed
@@ -27,15 +27,15 @@ from vpp.errors import InputError
 from vpp.findings.cost import cost
 from vpp.findings.options import unused_words
 from vpp.findings.status import model_file_words, rows_sentence, verdict
-from vpp.llm.limits import Cap, Price
+from vpp.llm.limits import Cap
 from vpp.llm.templates import AUTO, ROLES, TEMPLATES, Role
 from vpp.runs import preparation
 from vpp.runs.asking import CheckResult, check_servers
 from vpp.runs.budget import estimate
-from vpp.runs.directory import RunDirectory, RunReader, read_summary, read_view, refusal
-from vpp.runs.group import Group, begin, start_open, wait_for
+from vpp.runs.directory import RunDirectory, RunReader, read_view, refusal
+from vpp.runs.group import Group, begin
 from vpp.runs.process import TIMEOUT_S, endpoint_for, on_signals
-from vpp.runs.spec import EndpointSpec, Prices, RunSpec, to_json
+from vpp.runs.spec import EndpointSpec, RunSpec, to_json
 from vpp.runs.view import RunView
 from vpp.runs.worker import work
 from vpp.settings import Config, preset
@@ -69,7 +69,7 @@ def run(options: Namespace) -> Lines:
         "start": start,
         "start_prior": options.start_prior,
         "command": system.without_secrets(sys.argv[1:]),
-        "prices": _prices(options.price),
+        "prices": options.price,
         "cap": part(options, "cap"),
         **part(options, "spec"),
     }
@@ -139,13 +139,6 @@ def endpoint_of(options: Namespace) -> EndpointSpec:
     return endpoint
 
 
-def _prices(amounts: Sequence[float]) -> Prices:
-    """Return prices of prompt and completion tokens, of the learner, then of the optimizer if it has its own."""
-    pairs = zip(amounts[::2], amounts[1::2], strict=True)
-    prices = [Price(prompt=prompt, completion=completion) for prompt, completion in pairs]
-    return Prices(**dict(zip(("learner", "optimizer"), prices, strict=False)))
-
-
 def _templates(options: Namespace, endpoint: EndpointSpec, dataset: Dataset) -> dict[Role, str | None]:
     """Return the texts of the shipped set of that name, or of set `auto` with a folder's files over it."""
     is_named = options.templates in TEMPLATES
@@ -204,13 +197,17 @@ def _plan_lines(prepared: preparation.Preparation, seeds: int) -> Iterator[str]:
 # The worker
 
 
+def quiet(*_: object) -> None:
+    """Say nothing."""
+
+
 def work_on(directory: RunDirectory, options: Namespace) -> Lines:
     log = RotatingFileHandler(directory.log, maxBytes=2**20, backupCount=1, encoding="utf-8", delay=True)
     logging.basicConfig(handlers=[log], format="%(asctime)s %(message)s")
     logging.raiseExceptions = False  # a run continues without its log
-    progress = Progress(None if options.quiet else sys.stderr, directory.spec())
-    view = work(directory, system.keys(), system.environment(), progress)
-    progress.close()
+    progress = Progress(directory.spec())
+    view = work(directory, system.keys(), system.environment(), quiet if options.quiet else progress)
+    progress.clear()
     if view.phase == "failed" or (view.phase == "paused" and options.quiet):
         complain(view.detail)
     if view.failure == "disk" and not directory.exists:
@@ -249,20 +246,9 @@ def _follow(runs: Sequence[RunDirectory], options: Namespace) -> Lines:
     from vpp.findings.verdict import blocks
     from vpp.show.markup import lines
 
-    group, line = Group(runs[0].path.parent, runs[0].spec().group), StatusLine(None if options.quiet else sys.stderr)
-    left = list(runs)
-
-    def look(going: list[RunDirectory]) -> None:
-        for run in [run for run in left if run not in going]:
-            left.remove(run)
-            line.print(f"{run.spec().name}: {run.state(read_summary(run))}")
-        if line.is_terminal:
-            line.draw(f"{len(runs) - len(left)} of {len(runs)} runs have ended")
-
-    start_open(runs, keys=system.keys())
+    group = Group(runs[0].path.parent, runs[0].spec().group)
     with on_signals(partial(group.send, "stop")):
-        wait_for(runs, look)
-    line.clear()
+        follow(runs, has_bar=not options.quiet)
     if pooled := group.pool():
         _write_results(pooled, read_view(pooled.journal))
     together = seeds(group)
@@ -290,10 +276,11 @@ def bench(options: Namespace) -> Lines:
     directory, spec = _directory_and_spec(options, env.runs_dir)
     preparation.check_endpoint(spec.endpoint)
     # What workers take for VPP_MAX_RUNNING: with fewer than the jobs, some would wait.
-    slots, say = max(jobs, env.max_running), StatusLine(None if options.quiet else sys.stderr).print
+    slots = max(jobs, env.max_running)
     with ray_cluster(options.ray, jobs=jobs) if options.ray else nullcontext():
         backend: Backend = "ray" if options.ray else "threading"
-        ending, progress = run_sweep(directory, spec, jobs=jobs, slots=slots, backend=backend, say=say)
+        words = quiet if options.quiet else say
+        ending, progress = run_sweep(directory, spec, jobs=jobs, slots=slots, backend=backend, say=words)
     failed = f", {len(progress.failures)} failed" if progress.failures else ""
     yield f"{len(progress.outcomes)} of {len(progress.spec.cells)} cells finished{failed}: {directory.tables}"
     if ending != "done":
@@ -339,9 +326,7 @@ def demo_server(options: Namespace) -> NoReturn:
 
 def check_server(options: Namespace) -> Lines:
     spec = endpoint_of(options)
-    if not spec.is_started_here and not spec.base_url:
-        raise InputError(preparation.NO_ENDPOINT)
-    preparation.check_limits(spec)
+    preparation.check_endpoint(spec, needs_model=False)
     to_json(spec)
     results: list[CheckResult] = []
     for each in check_servers(spec, system.keys()):

@@ -19,7 +19,8 @@ from vpp.findings.asking import NO_SUM, trial_blocks, trial_verdict
 from vpp.findings.baselines import baselines, with_prompted
 from vpp.findings.points import reject_option
 from vpp.findings.result import result
-from vpp.findings.status import listed, pending_words, refused_rows, steps_done
+from vpp.findings.status import pending_words, refused_rows, steps_done
+from vpp.findings.verdict import beside_text
 from vpp.llm.cache import ResponseCache
 from vpp.reporting.document import simple_models
 from vpp.reporting.exports import log_run, posterior_nc, write_all, write_html
@@ -31,7 +32,7 @@ from vpp.runs.directory import Command, RunDirectory, RunReader, State, read_sum
 from vpp.runs.store import RunStore
 from vpp.show.markup import lines, one_line
 from vpp.show.words import counted, cut, integer
-from vpp.trials import PromptedAsking, TrialAsking, TrialSize
+from vpp.trials import PromptedAsking, TrialAsking
 from vpp.verification import BEYOND, TOLERANCE, Fault
 from vpp.verification import verify as verification
 
@@ -51,7 +52,7 @@ LONGEST_VALUE = 60
 def send(options: Namespace) -> Lines:
     """Send the run's worker a command, and wait for a state in which it has obeyed or ended."""
     directory, command = find_run(options.run_dir), options.sent
-    if not (directory.is_held() or directory.is_starting()):
+    if not directory.is_held():
         raise RunError(f"{directory.path} is not running: continue it with `vpp resume`")
     directory.send_command(command)
     reader, until = RunReader(directory), (*STATES_AFTER[command], *END_STATES)
@@ -66,7 +67,8 @@ def send(options: Namespace) -> Lines:
 def list_runs(_: Namespace) -> Lines:
     rows = list(map(_row, RunStore(environment().runs_dir).runs()))
     for row in rows:
-        yield f"{row['run']}  {row['line']}"
+        words = row["problem"] or f"{row['result'] or '-'}  {one_line(str(row['name']))}"
+        yield f"{row['run']}  {row['status']:<11}  {words}"
     if not rows:
         yield "no runs yet: python -m vpp run DATA.csv --target COLUMN --demo"
     return Ending(rows)
@@ -79,15 +81,13 @@ def _row(directory: RunDirectory) -> dict[str, Any]:
         spec = directory.spec()
         summary = read_summary(directory)
     except RunError as error:
-        faults = {"status": "unreadable", "problem": str(error), "line": f"cannot be read: {error}"}
-        return {**place, "name": directory.id, "metric": None, **faults}
-    state = directory.state(summary)
+        return {**place, "name": directory.id, "status": "unreadable", "problem": str(error), "metric": None}
     return {
         **place,
         "name": spec.name,
-        "status": state,
+        "status": directory.state(summary),
         "problem": "",
-        "line": listed(directory.id, spec, state, summary, one_line(spec.name)).note,
+        "result": beside_text(summary.verdict),
         "method": spec.config.method,
         "steps": {"done": steps_done(summary), "of": summary.total_steps},
         "metric": {"name": summary.metric, "train": summary.train, "test": summary.test},
@@ -193,9 +193,6 @@ def predict(options: Namespace) -> Lines:
     except (KeyboardInterrupt, EndpointError) as error:
         failure, answers = error, asking.complete_rows()
     if failure and not answers.rows:
-        if isinstance(failure, KeyboardInterrupt):
-            cached = "answers so far are in the cache" if directory.spec().endpoint.cache else "this run has no cache"
-            print(f"stopped: {options.output} was not written; {cached}", file=sys.stderr)
         raise failure
     content = prediction_csv(
         answers,
@@ -227,7 +224,7 @@ def sheet(options: Namespace) -> Lines:
 
 def trial(options: Namespace) -> Lines:
     reader = RunReader(find_run(options.run_dir))
-    asking = TrialAsking(reader, TrialSize(ideas=options.ideas, changes=options.changes, rows=options.rows))
+    asking = TrialAsking(reader, ideas=options.ideas, changes=options.changes, rows=options.rows)
     cost = f"{counted(asking.calls, 'call')} of the learner, if every answer can be read"
     if options.plan:
         yield cost

@@ -230,8 +230,8 @@ def build_dataset(
     for each in tables:
         own = range(first, first := first + each.n_rows)
         ids = [row for row in own if targets[row] is not None and keys[row] is not None]
-        strata = [targets[row] or "" if is_label else "" for row in ids]
-        pools.append(Pool(file=each.file, ids=ids, strata=strata, keys=[keys[row] or "" for row in ids]))
+        strata = {row: targets[row] or "" if is_label else "" for row in ids}
+        pools.append(Pool(file=each.file, strata=strata, keys={row: keys[row] or "" for row in ids}))
     parts = split_rows(pools, split, table=both, target=target)
 
     def row_of(row: int) -> Row:
@@ -247,7 +247,7 @@ def build_dataset(
     _check_classes(classes, targets, tables, target)
     described = describe(columns.descriptions, columns=table.names, labels=classes)
     n_rows, n_unlabelled = len(targets), targets.count(None)
-    n_keyless = table.n_rows - targets[: table.n_rows].count(None) - len(pools[0].ids)
+    n_keyless = table.n_rows - targets[: table.n_rows].count(None) - len(pools[0].keys)
     own_notes = (
         parts.note,
         f"{counted(n_keyless, 'row')} with a target but no {rule.column!r}: left out" if n_keyless else "",
@@ -318,10 +318,9 @@ def _unused(pool: Pool, parts: Split, split: SplitPlan) -> list[int]:
 
     After a split by group, only those of training groups: another row would tell something of a test group.
     """
-    groups, used = dict(zip(pool.ids, pool.keys, strict=True)), {*parts.train, *parts.test, *parts.calibration}
-    trained = {groups.get(row) for row in parts.train}
-    is_free = (row not in used and (split.rule.kind != "group" or groups[row] in trained) for row in pool.ids)
-    return _at_most(list(compress(pool.ids, is_free)), seed=split.seed, purpose="unused")
+    used, trained = {*parts.train, *parts.test, *parts.calibration}, {pool.keys.get(row) for row in parts.train}
+    is_free = (row not in used and (split.rule.kind != "group" or key in trained) for row, key in pool.keys.items())
+    return _at_most(list(compress(pool.keys, is_free)), seed=split.seed, purpose="unused")
 
 
 RARE_SHARE = 0.1

@@ -1,14 +1,13 @@
 """Columns of a table from the texts of its file: kinds of cells, words for a missing one, a note on each decision."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime
 from itertools import chain
 
 from vpp.data.dataset import DETECT, Column, Kind, ReadAs
-from vpp.data.descriptions import nearest
+from vpp.data.descriptions import first_of, nearest, split_at_key
 from vpp.data.numbers import (
     Notation,
     certain_decimal,
@@ -22,18 +21,16 @@ from vpp.data.numbers import (
 )
 from vpp.errors import DataError, quoted
 
-FEW_VALUES = 20
-"""Most values of a category in which not every value repeats."""
-SENTENCE = 5
-"""Least words of a sentence: a column of more than FEW_VALUES values, most of them sentences, is text."""
-_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+", re.ASCII)
-_PHONE = re.compile(r"\d{3,}(-\d{3,})+", re.ASCII)
+FEW_VALUES = 20  # most values of a category in which not every value repeats
+SENTENCE = 5  # least words of a sentence: a column of more than FEW_VALUES values, most of them sentences, is text
+SHORTEST_CODE = 4  # least digits of a code that is recognised by its column's name alone
+LONGEST_COUNT = 15  # most digits of an integer that a float represents exactly; longer ones are codes
+MOSTLY_CODES = 0.9  # least share of words with a digit, an @ or `://` in a column of codes
+MOST_UNITS = 4
+_NO_SEQUENCES = tuple(re.compile(pattern, re.ASCII) for pattern in (r"[+-]?\d+,\d+", r"\d{3,}(-\d{3,})+"))
+"""Decimal commas and telephone numbers."""
 _DIGITS = re.compile(r"\d+(E\d+)?")
 _ZERO_FIRST = re.compile(r"0\d+(E\d+)?", re.ASCII)
-SHORTEST_CODE = 4
-"""Least digits of a code that is recognised by its column's name alone."""
-LONGEST_COUNT = 15
-"""Most digits of an integer that a float represents exactly; longer ones are codes."""
 _CODE_NAME = re.compile(
     r"(.*[^a-z])?(zip|zip_?code|post(al)?[ _-]?code|plz|phone|tele?fon|telephone|tel|mobile|fax|ssn|iban|isbn|ean|gtin|"
     r"barcode)([ _-]?(no|nr|number|nummer|code))?\.?",
@@ -42,29 +39,6 @@ _CODE_NAME = re.compile(
 _ID_NAME = re.compile(r"(?i:(.*[^a-z])?(id|uuid|guid|index|idx|key|nr|no))|.*[a-z](Id|ID)")
 _CODE = re.compile(r"[\w./#:+@-]+")
 _CODE_MARK = re.compile(r"[0-9@]|://")
-MOSTLY_CODES = 0.9
-"""Least share of words with a digit, an @ or `://` in a column of codes."""
-MOST_UNITS = 4
-
-
-def find_kind(distinct: Sequence[str], *, n: int, are_numbers: bool, name: str) -> Kind:
-    """Return the kind of a column's distinct cells; an empty column is text.
-
-    n: present cells. are_numbers: whether `is_number` holds for all distinct cells. A column of 0 and 1 is a category.
-    Codes of digits (`00123`, phone numbers, codes by the column's name) are categories or text.
-    """
-    if find_form(distinct):
-        return "date"
-    if are_numbers and distinct and not are_codes(distinct, name=name):
-        return "category" if set(distinct) == {"0", "1"} else "number"
-    are_others = any(all(map(other.fullmatch, distinct)) for other in (_DECIMAL_COMMA, _PHONE))
-    are_others = are_others or (len(distinct) < n and all(map(_is_range, distinct)))
-    if all(map(is_sequence, distinct)) and not are_others and not is_code_name(name):
-        return "sequence"
-    if len(distinct) <= FEW_VALUES:
-        return "category" if len(distinct) < n else "text"
-    n_sentences = sum(len(text.split()) >= SENTENCE for text in distinct)
-    return "category" if 2 * len(distinct) <= n and 2 * n_sentences <= len(distinct) else "text"
 
 
 def _is_range(text: str) -> bool:
@@ -123,9 +97,7 @@ MISSING = ERRORS | frozenset(
     | {"(null)", "\\n", "none", "missing", "(blank)", "?", "-", "--", "---", "–", "—", ".", ".."}
     | {"k.a.", "k. a.", "keine angabe", "n.d.", "n. d."}
 )
-
-MOST_OTHERS = 50
-"""Most other labels of a column in which a word for a missing cell is a label too."""
+MOST_OTHERS = 50  # most other labels of a column in which None is a label too
 _LIKE = {"NA": re.compile(r"[A-Z]{2}"), "-": re.compile(r"[+±/-]+")} | dict.fromkeys(
     ("None", "none", "NONE"), re.compile(r"[^\W\d_].*")
 )
@@ -141,27 +113,24 @@ def labels_among(counts: Counter[str], *, is_typed: bool, is_words: bool) -> fro
     if not (is_typed or _LIKE.keys() & counts.keys()):
         return frozenset()
     usual = {text for text in counts if text.lower() in MISSING}
-    if is_typed and (is_words or not all(map(is_quantity, others := counts.keys() - usual)) or not others):
+    others = counts.keys() - usual
+    if is_typed and (is_words or not others or not all(map(is_quantity, others))):
         return frozenset(text for text in usual if text and text.lower() not in ERRORS)
-    doubtful = _LIKE.keys() & usual
-    repeats = {text: n for text, n in counts.items() if text not in usual} if doubtful else {}
-    are_few = 2 <= len(repeats) <= MOST_OTHERS and 2 * len(repeats) <= sum(repeats.values())
-    enough = {"NA": len(repeats) > 1, "-": len(repeats) > 0}
-    likely = (text for text in doubtful if enough.get(text, are_few))
-    return frozenset(text for text in likely if all(map(_LIKE[text].fullmatch, repeats)))
+    do_repeat = 2 <= len(others) <= MOST_OTHERS and 2 * len(others) <= sum(counts[text] for text in others)
+    enough = {"NA": len(others) > 1, "-": len(others) > 0}
+    likely = (text for text in _LIKE.keys() & usual if enough.get(text, do_repeat))
+    return frozenset(text for text in likely if all(map(_LIKE[text].fullmatch, others)))
 
 
 def words_by_column(missing: Sequence[str], names: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """Read WORDS for all columns, or COLUMN=WORDS, with commas, by column. Raises DataError for an unknown column."""
     words: dict[str, tuple[str, ...]] = {}
     for text in sorted(missing, key=lambda text: "=" in text):
-        owner = max((name for name in names if text.startswith(f"{name}=")), key=len, default=None)
-        if owner is None and "=" in text:
-            column = text.partition("=")[0]
+        column, own = split_at_key(text, names) if "=" in text else ("", text)
+        if "=" in text and column not in names:
             raise DataError(f"missing words are given for {column!r}: {nearest(column, names, 'the columns are')}")
-        own = text if owner is None else text[len(owner) + 1 :]
         given = tuple(word.strip() for word in own.split(",") if word.strip())
-        words |= {name: (*words.get(name, ()), *given) for name in names} if owner is None else {owner: given}
+        words |= {column: given} if "=" in text else {name: (*words.get(name, ()), *given) for name in names}
     return words
 
 
@@ -176,20 +145,13 @@ def is_missing(text: str, words: Sequence[str] | None) -> bool:
 
 # --- dates ------------------------------------------------------------------------------------------------------------
 
-_TIME = (
-    r"(?:(?:[T ]\s?|,\s)(?P<hour>\d\d?):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,]\d+)?)?"
-    r"(?:\s?(?P<half>[AaPp])\.?[Mm]\.?)?\s?(?P<zone>Z|UTC|[+-]\d\d:?\d\d)?)?"
-)
 _MONTHS = {
     word: number
-    for number, words in enumerate(
-        (
-            "january jan januar jänner", "february feb februar", "march mar märz mär mrz", "april apr", "may mai",
-            "june jun juni", "july jul juli", "august aug", "september sept sep", "october oct oktober okt",
-            "november nov", "december dec dezember dez",
-        ),
-        start=1,
-    )
+    for number, words in {
+        1: "january jan januar jänner", 2: "february feb februar", 3: "march mar märz mär mrz", 4: "april apr",
+        5: "may mai", 6: "june jun juni", 7: "july jul juli", 8: "august aug", 9: "september sept sep",
+        10: "october oct oktober okt", 11: "november nov", 12: "december dec dezember dez",
+    }.items()
     for word in words.split()
 }  # fmt: skip
 """English and German names of months."""
@@ -198,13 +160,20 @@ _NAMED = rf"(?P<named>{_MONTH})\.?"
 _NO_YEAR = re.compile(rf"\d\d?[-. ]+(?:{_MONTH})\.?|(?:{_MONTH})\.?[- ]\d\d?", re.ASCII)
 """A day and a month, or a month and a number: spreadsheets make them of texts such as 1-10."""
 _YEAR = r"(?P<year>(?:1[89]|20)\d\d)"
-_FORMS = {
+_TIME = (
+    r"(?:(?:[T ]\s?|,\s)(?P<hour>\d\d?):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,]\d+)?)?"
+    r"(?:\s?(?P<half>[AP])\.?M\.?)?\s?(?P<zone>Z|UTC|[+-]\d\d:?\d\d)?)?"
+)
+COMPACT = "yearmonthday"
+_DAYS = {
     "year-month-day": r"(?P<year>\d{4})(?P<mark>[-/.])(?P<month>\d\d?)(?P=mark)(?P<day>\d\d?)",
-    "yearmonthday": r"(?P<year>(?:19|20)\d\d)(?P<month>\d\d)(?P<day>\d\d)",
+    COMPACT: r"(?P<year>(?:19|20)\d\d)(?P<month>\d\d)(?P<day>\d\d)",
     "month/day/year": r"(?P<month>\d\d?)(?P<mark>[/-])(?P<day>\d\d?)(?P=mark)(?P<year>\d{4}|(?<=[/.])\d\d)",
     "day/month/year": r"(?P<day>\d\d?)(?P<mark>[/.-])(?P<month>\d\d?)(?P=mark)(?P<year>\d{4}|(?<=[/.])\d\d)",
     "day month year": rf"(?P<day>\d\d?)(?P<mark>[- ]|\.\s?){_NAMED}(?:[- ]|,\s)(?P<year>\d{{4}}|\d\d)",
     "month day, year": rf"{_NAMED}\s(?P<day>\d\d?),?\s(?P<year>\d{{4}})",
+}
+_PERIODS = {
     "year-month": rf"{_YEAR}[-/](?P<month>\d\d?)",
     "month/year": rf"(?P<month>\d\d?)[-/]{_YEAR}",
     "month year": rf"{_NAMED}(?:[- /]|,\s){_YEAR}",
@@ -213,72 +182,55 @@ _FORMS = {
     "part and year": rf"(?P<unit>[QHW]|[KC]W|week)[- ]?(?P<number>\d\d?)[-/ ]?{_YEAR}",
     "quarter and year": rf"(?P<number>[1-4])(?P<unit>Q)[-/ ]?{_YEAR}",
 }
-"""Days, most with a time, then months, quarters, halves and weeks of a year: each is its first day."""
+"""Months, quarters, halves and weeks of a year: each is its first day."""
 _MONTHS_IN = {"m": 1, "q": 3, "h": 6}
 _PATTERNS = {
-    name: re.compile(form + (_TIME if "<day>" in form else ""), re.ASCII | re.IGNORECASE)
-    for name, form in _FORMS.items()
+    name: re.compile(form, re.ASCII | re.IGNORECASE)
+    for name, form in ({name: form + _TIME for name, form in _DAYS.items()} | _PERIODS).items()
 }
-COMPACT = "yearmonthday"
-_SPELT = tuple(pattern for name, pattern in _PATTERNS.items() if name != COMPACT)
-FEWEST_COMPACT = 3
-"""Least distinct numbers such as 20240131 that are read as dates."""
-
-
-@dataclass(frozen=True, slots=True)
-class DateForm:
-    name: str
-    """Order of the parts: year-month-day, day/month/year, …"""
-    other: str | None = None
-    """A second order in which every cell is a date."""
-
-    def read(self, text: str) -> datetime:
-        """Parse a date into a naive datetime, in UTC if the text has a zone. Raises ValueError for other text."""
-        moment = _read(_PATTERNS[self.name], text)
-        if moment is None:
-            raise ValueError(f"{text!r} is not a date")
-        return moment
+_SPELT = tuple(name for name in _PATTERNS if name != COMPACT)
+FEWEST_COMPACT = 3  # least distinct numbers such as 20240131 that are read as dates
 
 
 def is_date(text: str) -> bool:
     """True for a day in any form but the compact one, with or without a time."""
-    return any(_read(pattern, text) for pattern in _SPELT if "day" in pattern.groupindex)
+    return any(read_date(text, form) for form in _SPELT if form in _DAYS)
 
 
 def is_quantity(text: str) -> bool:
     """True for a number in any of the notations, and for a date or a part of a year."""
-    return is_written_number(text) or any(_read(pattern, text) for pattern in _SPELT)
+    return is_written_number(text) or any(read_date(text, form) for form in _SPELT)
 
 
-def find_form(present: Sequence[str]) -> DateForm | None:
-    """Return the form in which every cell is a date, a month, a quarter or a week of a year, or None."""
-    fits = [name for name, pattern in _PATTERNS.items() if present and all(_read(pattern, text) for text in present)]
-    if not fits or (fits == [COMPACT] and len(set(present)) < FEWEST_COMPACT):
+def date_forms(present: Sequence[str]) -> list[str]:
+    """Return the forms in which every cell is a date, a month, a quarter or a week of a year, likely ones first."""
+    forms = [form for form in _PATTERNS if present and all(read_date(text, form) for text in present)]
+    return [] if forms == [COMPACT] and len(set(present)) < FEWEST_COMPACT else forms
+
+
+def read_date(text: str, form: str) -> datetime | None:
+    """Read a date into a naive datetime, in UTC if the text has a zone; None for other text."""
+    match = _PATTERNS[form].fullmatch(text.lower()) if len(text) <= 60 else None
+    if match is None:
         return None
-    first, last = (_PATTERNS[name] for name in (fits[0], fits[-1]))
-    is_doubtful = any(_read(first, text) != _read(last, text) for text in present)
-    return DateForm(fits[0], fits[-1] if is_doubtful else None)
-
-
-def _read(pattern: re.Pattern[str], text: str) -> datetime | None:
-    match = pattern.fullmatch(text.lower()) if len(text) <= 60 else None
-    parts = match.groupdict() if match else {}
+    parts = defaultdict(str, match.groupdict(default=""))
+    year, hour, unit = int(parts["year"]), int(parts["hour"] or 0), parts["unit"]
+    if len(parts["year"]) == 2:
+        year += 2000 if year < 70 else 1900
+    if parts["half"]:
+        if not 1 <= hour <= 12:
+            return None
+        hour = hour % 12 + 12 * (parts["half"] == "p")
+    zone = parts["zone"].upper().replace("UTC", "Z")
     try:
-        year, day, named = int(parts["year"]), int(parts.get("day") or 1), parts.get("named")
-        if len(parts["year"]) == 2:
-            year += 2000 if year < 70 else 1900
-        if unit := parts.get("unit"):  # a period is its first day
-            number, months = int(parts["number"]), _MONTHS_IN.get(unit)
-            return datetime(year, 1 + (number - 1) * months, 1) if months else datetime.fromisocalendar(year, number, 1)
-        month = _MONTHS[named] if named else int(parts["month"])
-        hour, half, zone = parts.get("hour") or "0", parts.get("half"), parts.get("zone")
-        if half:  # a half of a day has the hours 1 to 12
-            hour = f"{datetime.strptime(f'{hour}{half}m', '%I%p').hour}"
-        moment = datetime(year, month, day, int(hour), int(parts.get("minute") or 0), int(parts.get("second") or 0))
-        if zone in (None, "z", "utc"):
-            return moment
-        return moment - (datetime.strptime(str(zone), "%z").utcoffset() or timedelta())
-    except (KeyError, ValueError, OverflowError):
+        if unit and unit not in _MONTHS_IN:
+            return datetime.fromisocalendar(year, int(parts["number"]), 1)
+        month = 1 + (int(parts["number"]) - 1) * _MONTHS_IN[unit] if unit else _MONTHS.get(parts["named"], 0)
+        month = month or int(parts["month"])
+        time = f"{hour:02}:{parts['minute'] or '00'}:{parts['second'] or '00'}"
+        moment = datetime.fromisoformat(f"{year:04}-{month:02}-{parts['day'] or '1':0>2}T{time}{zone}")
+        return moment.astimezone(UTC).replace(tzinfo=None) if zone else moment
+    except (ValueError, OverflowError):
         return None
 
 
@@ -287,12 +239,17 @@ def _read(pattern: re.Pattern[str], text: str) -> datetime | None:
 WORDS = ("category", "text")
 Cells = tuple[str | None, ...]
 """None is a missing cell."""
-MOSTLY = 0.8
-"""Least share of numbers, or dates, in a column that mostly holds them."""
-FEWEST = 3
-"""Least numbers in a column for such a note."""
-LONGEST_WORD = 12
-"""Most characters of a word that may mean a missing cell."""
+MOSTLY = 0.8  # least share of numbers, or dates, in a column that mostly holds them
+FEWEST = 3  # least numbers in a column for such a note
+LONGEST_WORD = 12  # most characters of a word for a missing cell that a note proposes
+
+
+_TESTS: dict[Kind | None, tuple[str, Callable[[str], bool], Callable[[Sequence[str]], bool]]] = {
+    "number": ("numbers in one notation", is_written_number, lambda cells: all(map(is_number, cells))),
+    "date": ("dates in one form", is_date, lambda cells: not cells or date_forms(cells) != []),
+    "sequence": ("sequences of integers", is_sequence, lambda cells: all(map(is_sequence, cells))),
+}
+"""(Name, test of a cell, test of a column) of each kind that a cell may not be of."""
 
 
 def read_columns(
@@ -330,14 +287,6 @@ def read_columns(
     return columns, tuple(draft.cells for draft in drafts), notes
 
 
-_TESTS: dict[str, tuple[str, Callable[[str], bool], Callable[[Sequence[str]], bool]]] = {
-    "number": ("numbers in one notation", is_written_number, lambda cells: all(map(is_number, cells))),
-    "date": ("dates in one form", is_date, lambda cells: not cells or find_form(cells) is not None),
-    "sequence": ("sequences of integers", is_sequence, lambda cells: all(map(is_sequence, cells))),
-}
-"""(Name, test of a cell, test of a column) of each kind that a cell may not be of."""
-
-
 class _Draft:
     """A column while it is read. words: those that mean a missing cell here, if the user said so."""
 
@@ -349,8 +298,7 @@ class _Draft:
         self.name, self.choice, self.is_typed = name, choice, is_typed
         self.texts, self.words, self.kept_words = texts, words, tuple(sorted(labels))
         self.absent = {text: n for text, n in counts.items() if text not in labels and is_missing(text, words)}
-        self.given = [text for text in counts if text not in self.absent]
-        """Distinct values as written; `present`: as read."""
+        self.given = [text for text in counts if text not in self.absent]  # distinct, as written; `present`: as read
         self.are_numbers = all(map(is_number, self.given))
 
     def read(self, decimal: str | None, likely: str) -> None:
@@ -363,31 +311,45 @@ class _Draft:
 
     def column(self) -> Column:
         """Raises DataError for a cell of another kind than the chosen one."""
+        what, fits, all_fit = _TESTS.get(self.choice, ("", bool, lambda cells: True))
+        if not all_fit(self.present):
+            wrong = next((cell for cell in self.given if not fits(cell)), None)
+            why = f"it holds {_two_ways(self.given)}" if wrong is None else self.place(wrong)
+            unfit = f"column {self.name!r} cannot be read as {what}: {why}"
+            raise DataError(f"{unfit}: fix the cells, or choose another kind")
         self.cells: Cells = tuple(self.texts)
         if self.absent or self.notation:
             self.cells = tuple(map(dict(zip(self.given, self.present, strict=True)).get, self.texts))
-        name, fits, all_fit = _TESTS.get(self.choice or "", ("", is_number, bool))
-        if name and not all_fit(self.present):
-            wrong = next((cell for cell in self.present if not fits(cell)), None)
-            row = f"row {self.cells.index(wrong)} holds {quoted(wrong)}" if wrong is not None else ""
-            raise DataError(
-                f"column {self.name!r} cannot be read as {name}: {row or f'it holds {_two_ways(self.present)}'}: fix "
-                "the cells, or choose another kind"
-            )
-        n_missing = sum(self.absent.values())
-        own: Kind | None = self.choice or ("number" if self.notation else None)
-        n, are_numbers = len(self.cells) - n_missing, self.are_numbers
-        self.kind = own or find_kind(self.given, n=n, are_numbers=are_numbers, name=self.name)
+        self.kind = self.choice or self.find_kind()
         return Column(
             name=self.name,
             kind=self.kind,
-            n_missing=n_missing,
+            n_missing=sum(self.absent.values()),
             n_distinct=len(set(self.present)),
             notation=self.notation,
             is_chosen=self.choice is not None,
             kept_words=self.kept_words,
             missing=() if self.words is None and self.is_typed and self.kind in WORDS else self.words,
         )
+
+    def find_kind(self) -> Kind:
+        """Return the kind of the cells: 0 and 1 are a category, codes of digits a category or text."""
+        distinct, n = self.given, len(self.texts) - sum(self.absent.values())
+        if self.notation or date_forms(distinct):
+            return "number" if self.notation else "date"
+        if self.are_numbers and distinct and not are_codes(distinct, name=self.name):
+            return "category" if set(distinct) == {"0", "1"} else "number"
+        are_others = any(all(map(other.fullmatch, distinct)) for other in _NO_SEQUENCES) or is_code_name(self.name)
+        are_bands = len(distinct) < n and all(map(_is_range, distinct))
+        if all(map(is_sequence, distinct)) and not (are_others or are_bands):
+            return "sequence"
+        if len(distinct) <= FEW_VALUES:
+            return "category" if len(distinct) < n else "text"
+        n_sentences = sum(len(text.split()) >= SENTENCE for text in distinct)
+        return "category" if 2 * len(distinct) <= n and 2 * n_sentences <= len(distinct) else "text"
+
+    def place(self, text: str) -> str:
+        return f"row {self.texts.index(text)} holds {quoted(text)}"
 
 
 def read_cell(text: str, column: Column) -> str | None:
@@ -404,10 +366,10 @@ def read_cell(text: str, column: Column) -> str | None:
 
 
 def _notation_notes(drafts: Sequence[_Draft]) -> Iterator[str]:
-    alike: dict[Notation, list[_Draft]] = {}
+    alike: defaultdict[Notation, list[_Draft]] = defaultdict(list)
     for draft in drafts:
         if draft.notation is not None:
-            alike.setdefault(draft.notation, []).append(draft)
+            alike[draft.notation].append(draft)
     for notation, columns in alike.items():
         pairs = zip(columns[0].given, columns[0].present, strict=True)
         written, cell = max((pair for pair in pairs if pair[0] != pair[1]), key=lambda pair: len(pair[0]))
@@ -423,18 +385,20 @@ def _kind_notes(draft: _Draft) -> Iterator[str]:
     for word in draft.kept_words:
         how = f"--missing '{draft.name}={word}' says so"
         yield f"{name}: {word!r} is read as a label; if it means a missing cell, {how}"
-    if draft.choice is not None or not cells:
+    if draft.choice is not None or not cells or draft.kind == "number":
         return
-    if draft.kind == "date" and (form := find_form(cells)) and form.other:
-        either = f"{form.name} or {form.other}"
-        yield f"{name}: dates such as {cells[0]!r} could be {either}; prompts show them as written"
-    elif draft.kind in WORDS and draft.are_numbers:
+    if draft.kind == "date":
+        forms = date_forms(cells)
+        if any(read_date(cell, forms[0]) != read_date(cell, forms[-1]) for cell in cells):
+            either = f"{forms[0]} or {forms[-1]}"
+            yield f"{name}: dates such as {cells[0]!r} could be {either}; prompts show them as written"
+    elif draft.kind != "sequence" and draft.are_numbers:
         if draft.kind == "text" or are_codes(cells, name=draft.name):
             yield f"{name} holds codes of digits, not numbers; the kind number reads them as numbers"
-    elif altered := [cell for cell in cells if _NO_YEAR.fullmatch(cell.lower())]:
-        about = f"row {draft.cells.index(altered[0])} holds {quoted(altered[0])}, a date without its year or its day"
+    elif altered := next((cell for cell in cells if _NO_YEAR.fullmatch(cell.lower())), None):
+        about = f"{draft.place(altered)}, a date without its year or its day"
         yield f"{name}: {about}, read as text; if a spreadsheet made it of a text such as 1-10, correct it there"
-    elif draft.kind in (*WORDS, "sequence"):
+    else:
         if draft.kind != "sequence" and not is_code_name(draft.name):
             yield from _mostly_notes(draft, "numbers", is_written_number)
         yield from _mostly_notes(draft, "dates", is_date)
@@ -453,7 +417,7 @@ def _mostly_notes(draft: _Draft, what: str, fits: Callable[[str], bool]) -> Iter
     elif others and len(cells) >= FEWEST:
         is_word = len(others[0]) <= LONGEST_WORD and others[0].isprintable() and "," not in others[0]
         how = f"; if that means a missing cell, --missing '{draft.name}={others[0]}' says so" if is_word else ""
-        yield f"{name}, though mostly {what}: row {draft.cells.index(others[0])} holds {quoted(others[0])}{how}"
+        yield f"{name}, though mostly {what}: {draft.place(others[0])}{how}"
 
 
 def _two_ways(numbers: Sequence[str]) -> str:
@@ -468,15 +432,10 @@ def _missing_notes(drafts: Sequence[_Draft]) -> Iterator[str]:
         counts.update(draft.absent)
     words = [f"{text!r} ({n:,})" for text, n in counts.most_common() if text]
     chosen = [draft for draft in drafts if draft.words is not None]
-    kept = [f"{text!r} in {draft.name!r}" for draft in chosen for text in draft.given if text.lower() in MISSING]
-    if kept:
-        yield f"read as values, since --missing names other words: {_first_five(kept)}"
+    if kept := [f"{text!r} in {draft.name!r}" for draft in chosen for text in draft.given if text.lower() in MISSING]:
+        yield f"read as values, since --missing names other words: {first_of(kept, 5)}"
     if words:
         cells = "1 cell is" if counts.total() == 1 else f"{counts.total():,} cells are"
         empty = f"; {counts['']:,} are empty" if counts[""] else ""
         undo = "" if chosen else "; if one of these words is a value, name those that are not with --missing"
-        yield f"{cells} missing, written as {_first_five(words)}{empty}{undo}"
-
-
-def _first_five(items: Sequence[str]) -> str:
-    return ", ".join(items[:5]) + (", …" if len(items) > 5 else "")
+        yield f"{cells} missing, written as {first_of(words, 5)}{empty}{undo}"

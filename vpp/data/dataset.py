@@ -8,12 +8,12 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cache
 from typing import Any, Literal, cast
 
-from vpp.data.descriptions import NOTHING, Descriptions, recorded
+from vpp.data.descriptions import Descriptions
 from vpp.data.numbers import Notation
 from vpp.errors import DataError, InputError
 
@@ -27,18 +27,13 @@ class ReadAs:
     """The user's choices on how to read a file; None detects each. Raises InputError for an impossible choice."""
 
     encoding: str | None = None
-    delimiter: str | None = None
-    """One character; a name of DELIMITER_NAMES is converted to its character."""
-    header: bool | None = None
-    """True if the first line after the skipped ones names the columns."""
+    delimiter: str | None = None  # one character; a name of DELIMITER_NAMES is converted to its character
+    header: bool | None = None  # True if the first line after the skipped ones names the columns
     skip_lines: int | None = None
     sheet: str | None = None
-    decimal: str | None = None
-    """Decimal mark: a point, a comma, or its name."""
-    quotes: str | None = None
-    """`plain` if quotes are part of the text, `csv` if they enclose cells."""
-    as_is: bool | None = None
-    """True reads every line and cell: no totals, units and footnotes are cut, no merged cells are filled."""
+    decimal: str | None = None  # decimal mark: a point, a comma, or its name
+    quotes: str | None = None  # `plain` if quotes are part of the text, `csv` if they enclose cells
+    as_is: bool | None = None  # True cuts no totals, units and footnotes, and fills no merged cells
     missing: tuple[str, ...] | None = None
     """Words for a missing cell, in place of the usual ones: WORDS for all columns, or COLUMN=WORDS, with commas."""
 
@@ -71,9 +66,8 @@ def _codec(encoding: str) -> str:
 
 def _delimiter(delimiter: str) -> str:
     by_name = {name: mark for mark, name in DELIMITER_NAMES.items()}
-    character = "\t" if delimiter == "\\t" else by_name.get(delimiter.lower(), delimiter)
-    if len({*character}) == 1:  # between the two of :: are columns of nothing
-        character = character[0]
+    character = (by_name | {"\\t": "\t"}).get(delimiter.lower(), delimiter)
+    character = character[0] if len({*character}) == 1 else character  # between the two of :: are columns of nothing
     if len(character) != 1 or character in '"\r\n\0':
         raise InputError(f"delimiter {delimiter!r} is unknown: give one character, or {', '.join(by_name)}")
     return character
@@ -86,8 +80,7 @@ Part = Literal["train", "test", "calibration"]
 PARTS: tuple[Part, ...] = ("train", "test", "calibration")
 Task = Literal["regression", "classification"]
 Value = str | float
-ALL_ROWS = 10**9
-"""Most training rows for `all`: more than a table can hold."""
+ALL_ROWS = 10**9  # most training rows for `all`: more than a table can hold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,23 +89,17 @@ class Column:
     kind: Kind
     n_missing: int
     n_distinct: int
-    notation: Notation | None = None
-    """Format of its numbers; None if plain."""
+    notation: Notation | None = None  # None if its numbers are plain
     is_chosen: bool = False
-    kept_words: tuple[str, ...] = ()
-    """Labels that mean a missing cell in other columns, such as None."""
-    missing: tuple[str, ...] | None = None
-    """Words for a missing cell, beside an empty one; None for the usual ones."""
+    kept_words: tuple[str, ...] = ()  # labels that mean a missing cell in other columns, such as None
+    missing: tuple[str, ...] | None = None  # words for a missing cell, beside an empty one; None for the usual ones
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    id: int
-    """Position in the file, from 0 without the header; never changes."""
-    inputs: tuple[tuple[str, str | None], ...]
-    """(column, cell) in file order; None is a missing cell."""
-    target: Value | None
-    """Label for classification, finite number for regression; None for a row without a target."""
+    id: int  # position in the file, from 0 without the header; never changes
+    inputs: tuple[tuple[str, str | None], ...]  # (column, cell) in file order; None is a missing cell
+    target: Value | None  # label for classification, finite number for regression; None for a row without a target
     beside: tuple[tuple[str, str | None], ...] = ()
     """(column, cell) of columns that are no inputs: no model and no program sees them."""
 
@@ -130,26 +117,21 @@ class Provenance:
     sha256: str
     delimiter: str
     encoding: str
-    n_rows: int
-    """Rows in the file and the test file."""
-    n_unlabelled: int
-    """Rows without a target; never training or test rows."""
-    n_left_out: int
-    """Labelled rows beyond the sizes of both parts."""
-    split: str = "random"
-    """Rule of the split: random, group:COLUMN, time:COLUMN, or file if the test rows come from a second file."""
+    n_rows: int  # in the file and the test file
+    n_unlabelled: int  # without a target; never training or test rows
+    n_left_out: int  # labelled, beyond the sizes of both parts
+    split: str = "random"  # rule of the split, as SplitRule writes it, or file if a second file has the test rows
     test_file: str = ""
     train_size: int = 0
     test_size: int = 0
     calibration_size: int = 0
-    notes: tuple[str, ...] = ()
-    """Decisions taken on the way, a sentence each; for a generated task its seed and ranges."""
+    notes: tuple[str, ...] = ()  # decisions taken on the way, a sentence each
     read_as: ReadAs = DETECT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dataset:
-    """Training and test rows of one table, with one target column."""
+    """Rows of one table, with one target column. Samplers see only training and test rows."""
 
     name: str
     target: str
@@ -161,13 +143,10 @@ class Dataset:
     train: tuple[Row, ...]
     test: tuple[Row, ...]
     provenance: Provenance
-    unlabelled: tuple[Row, ...] = ()
-    """Rows without a target, candidates for labelling; no sampler sees them."""
-    unused: tuple[Row, ...] = ()
-    """Labelled rows in no part, candidates for more training rows; no sampler sees them."""
-    calibration: tuple[Row, ...] = ()
-    """Rows drawn as the test rows are, on which the doubt is calibrated; no sampler sees them."""
-    descriptions: Descriptions = NOTHING
+    unlabelled: tuple[Row, ...] = ()  # rows without a target, candidates for labelling
+    unused: tuple[Row, ...] = ()  # labelled rows in no part, candidates for more training rows
+    calibration: tuple[Row, ...] = ()  # rows drawn as the test rows are, on which the doubt is calibrated
+    descriptions: Descriptions = field(default_factory=Descriptions)
 
     @property
     def has_text(self) -> bool:
@@ -233,8 +212,7 @@ def target_value(cell: str, task: Task) -> Value:
 
 def decimals(number: Decimal) -> int:
     """Digits after the point, as written: 0 for 3 and 1E+22, 9 for 1E-9."""
-    exponent = number.as_tuple().exponent
-    return max(0, -exponent) if isinstance(exponent, int) else 0
+    return len(f"{number:f}".partition(".")[2])
 
 
 RuleKind = Literal["random", "group", "time"]
@@ -246,8 +224,7 @@ class SplitRule:
     """Rule of a split: by chance, by the groups of a column, or by the times of a column."""
 
     kind: RuleKind = "random"
-    column: str = ""
-    """Column with the groups or times; empty for a random split. An input only if the user asks for it."""
+    column: str = ""  # with the groups or times; an input only if the user asks for it
 
     @classmethod
     def read(cls, text: str) -> "SplitRule":
@@ -304,14 +281,15 @@ def _written(cell: str | None) -> str:
 
 def spec(dataset: Dataset) -> dict[str, Any]:
     """Everything in a dataset but its rows, in JSON types; `fingerprint` is the SHA-256 of its `rows_csv`."""
-    own: dict[str, Any] = _adapter().dump_python(dataset, mode="json", exclude={*_PARTS, "descriptions"})
+    own: dict[str, Any] = _adapter().dump_python(dataset, mode="json", exclude={*_PARTS})
     chosen = own["provenance"]["read_as"]
     own["provenance"]["read_as"] = {name: value for name, value in chosen.items() if value is not None}
     for column in own["columns"]:
         if column["missing"] is None:
             del column["missing"]
-    described = {"descriptions": dataset.descriptions.record} if dataset.descriptions else {}
-    return {**own, "fingerprint": hashlib.sha256(rows_csv(dataset)).hexdigest(), **described}
+    if not dataset.descriptions:
+        del own["descriptions"]
+    return {**own, "fingerprint": hashlib.sha256(rows_csv(dataset)).hexdigest()}
 
 
 def dataset_from_csv(content: bytes, *, header: Mapping[str, Any]) -> Dataset:
@@ -328,8 +306,7 @@ def dataset_from_csv(content: bytes, *, header: Mapping[str, Any]) -> Dataset:
         target = None if truth is None else target_value(truth, header["task"])
         beside = () if target is None else tuple(cells.items())
         parts[part].append(Row(id=int(row_id), inputs=inputs, target=target, beside=beside))
-    described = recorded(header.get("descriptions", {}))
-    dataset: Dataset = _adapter().validate_python({**header, **parts, "descriptions": described})
+    dataset: Dataset = _adapter().validate_python({**header, **parts})
     return dataset
 
 

@@ -3,12 +3,13 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
 from vpp.data.columns import read_cell
-from vpp.data.dataset import Column, Dataset, Row, Value, decimals
+from vpp.data.dataset import Column, Dataset, Row, Value, decimals, target_value
 from vpp.data.numbers import is_number, read_number, write_number
 from vpp.data.table import Table, read_like, require_columns
 from vpp.errors import DataError
@@ -17,12 +18,68 @@ from vpp.randomness import rng
 TRIES = 20
 """Most draws for each generated row; draws that repeat a labelled or an earlier row are dropped."""
 
-Source = Literal["file", "made up"]
 Cell = str | None
 Key = tuple[Cell | float, ...]
 
 
-def candidate_rows(dataset: Dataset, *, source: Source, n: int, seed: int, draw: int = 0) -> tuple[Row, ...]:
+@dataclass(frozen=True, kw_only=True)
+class Field:
+    """An input column as a form field. Numbers are plain decimal, other cells as in the file."""
+
+    column: Column
+    cells: tuple[str, ...]  # distinct ones of the training rows
+
+    @property
+    def example(self) -> str | None:
+        return next(iter(self.cells), None)
+
+    @cached_property
+    def range(self) -> tuple[str, str] | None:
+        """Smallest and largest number; None for other kinds and empty columns."""
+        numbers = list(filter(is_number, self.cells)) if self.column.kind == "number" else []
+        return (min(numbers, key=float), max(numbers, key=float)) if numbers else None
+
+    def written(self, cell: str) -> str:
+        """Format a cell as a user types it: numbers with the file's decimal mark."""
+        is_decimal = self.column.kind == "number" and is_number(cell)
+        return write_number(cell, self.column.notation) if is_decimal else cell
+
+    def is_outside(self, cell: str) -> bool:
+        """True for an extrapolation: a number outside the training range, or an unseen category."""
+        if self.range is None:
+            return self.column.kind == "category" and cell not in self.cells
+        low, high = map(float, self.range)
+        return not (is_number(cell) and low <= float(cell) <= high)
+
+
+def input_fields(dataset: Dataset) -> tuple[Field, ...]:
+    columns, fields = {column.name: column for column in dataset.columns}, []
+    for place, name in enumerate(dataset.inputs):
+        cells = dict.fromkeys(row.inputs[place][1] for row in dataset.train)
+        fields.append(Field(column=columns[name], cells=tuple(cell for cell in cells if cell is not None)))
+    return tuple(fields)
+
+
+def typed_row(fields: Sequence[Field], cells: Sequence[Cell]) -> Row:
+    """Read a row typed into a form, numbers as in the file or plainly. Raises DataError for other text, or none."""
+    inputs = tuple((f.column.name, read_cell(cell or "", f.column)) for f, cell in zip(fields, cells, strict=True))
+    for field, (name, cell) in zip(fields, inputs, strict=True):
+        if field.column.kind == "number" and cell is not None and not is_number(cell):
+            example = f", such as {field.written(field.example)}" if field.example else ""
+            raise DataError(f"{name!r} takes a number{example}, not {cell[:40]!r}")
+    if all(cell is None for _, cell in inputs):
+        raise DataError("every field is empty: fill in at least one")
+    return Row(id=0, inputs=inputs, target=None)
+
+
+def input_key(row: Row) -> Key:
+    """Key that is equal for rows with the same inputs: numbers by value, other cells by text."""
+    return tuple(float(cell) if cell is not None and is_number(cell) else cell for _, cell in row.inputs)
+
+
+def candidate_rows(
+    dataset: Dataset, *, source: Literal["file", "made up"], n: int, seed: int, draw: int = 0
+) -> tuple[Row, ...]:
     """Draw at most `n` distinct rows in no part and without the inputs of a row in one, sorted by id.
 
     source: the file's rows, or rows generated within the range of the training rows (with new ids).
@@ -32,7 +89,7 @@ def candidate_rows(dataset: Dataset, *, source: Source, n: int, seed: int, draw:
     free = (*dataset.unlabelled, *dataset.unused)
     rows = (free[i] for i in generator.permutation(len(free)))
     if source == "made up":  # independent cells, so impossible combinations may occur
-        samplers = [(name, _cell_sampler(_present(dataset, place))) for place, name in enumerate(dataset.inputs)]
+        samplers = [(field.column.name, _cell_sampler(field.cells)) for field in input_fields(dataset)]
         cells = (tuple((name, sample(generator)) for name, sample in samplers) for _ in range(TRIES * n))
         rows = (Row(id=0, inputs=inputs, target=None) for inputs in cells)
     labelled = {input_key(row) for row in dataset.labelled}
@@ -43,11 +100,6 @@ def candidate_rows(dataset: Dataset, *, source: Source, n: int, seed: int, draw:
     if source == "file":
         return tuple(sorted(new.values(), key=lambda row: row.id))
     return tuple(replace(row, id=dataset.next_id + i) for i, row in enumerate(new.values()))
-
-
-def input_key(row: Row) -> Key:
-    """Key that is equal for rows with the same inputs: numbers by value, other cells by text."""
-    return tuple(float(cell) if cell is not None and is_number(cell) else cell for _, cell in row.inputs)
 
 
 def _cell_sampler(seen: Sequence[str]) -> Callable[[np.random.Generator], Cell]:
@@ -83,17 +135,18 @@ def with_rows(dataset: Dataset, answered: Sequence[Row], *, note: str) -> Datase
     """
     if not answered:
         raise DataError("no row has been answered: give the true target of at least one row")
-    added = tuple(_row(dataset, given, place) for place, given in enumerate(answered))
-    labelled = {(input_key(row), row.target): f"row {row.id} of the run" for row in dataset.labelled}
-    for place, row in enumerate(added, 1):
-        before = labelled.setdefault((input_key(row), row.target), own := f"answered row {place}")
-        if before != own:
+    places = {(input_key(row), row.target): f"row {row.id} of the run" for row in dataset.labelled}
+    added: list[Row] = []
+    for given in answered:
+        own = f"answered row {len(added) + 1}"
+        row = replace(given, id=dataset.next_id + len(added), target=_answer(dataset, given, own))
+        if (before := places.setdefault((input_key(row), row.target), own)) != own:
             raise DataError(f"{own} repeats {before}: leave it out, since each row counts once")
-    known = {input_key(row) for row in added}
+        added.append(row)
+    keys, origin = {input_key(row) for row in added}, dataset.provenance
     unlabelled, unused = (
-        tuple(row for row in rows if input_key(row) not in known) for rows in (dataset.unlabelled, dataset.unused)
+        tuple(row for row in rows if input_key(row) not in keys) for rows in (dataset.unlabelled, dataset.unused)
     )
-    origin = dataset.provenance
     ids = f"row {added[0].id}" if len(added) == 1 else f"rows {added[0].id} to {added[-1].id}"
     provenance = replace(
         origin,
@@ -105,83 +158,15 @@ def with_rows(dataset: Dataset, answered: Sequence[Row], *, note: str) -> Datase
     return replace(dataset, train=train, unlabelled=unlabelled, unused=unused, provenance=provenance)
 
 
-def _row(dataset: Dataset, given: Row, place: int) -> Row:
-    columns = {column.name: column for column in dataset.columns}
-    target = str(given.target).strip()
-    is_label = dataset.task == "classification"
-    if is_label and target not in dataset.classes:
-        labels = ", ".join(dataset.classes)
-        raise DataError(f"answered row {place + 1}: {target!r} is not a label: give one of {labels}")
-    numbers = {name: cell for name, cell in given.inputs if cell is not None and columns[name].kind == "number"}
-    if not is_label:
-        numbers[dataset.target] = read_number(target, columns[dataset.target].notation) or target
+def _answer(dataset: Dataset, row: Row, place: str) -> Value:
+    """Return the row's target as the dataset's are. Raises DataError for a wrong one, and for a wrong input."""
+    columns, target = {column.name: column for column in dataset.columns}, str(row.target).strip()
+    if dataset.task == "classification" and target not in dataset.classes:
+        raise DataError(f"{place}: {target!r} is not a label: give one of {', '.join(dataset.classes)}")
+    numbers = {name: cell for name, cell in row.inputs if cell is not None and columns[name].kind == "number"}
+    if dataset.task == "regression":
+        target = numbers[dataset.target] = read_number(target, columns[dataset.target].notation) or target
     for name, cell in numbers.items():
         if not is_number(cell):
-            raise DataError(f"answered row {place + 1}: {cell!r} is not a number: give {name!r} as a decimal number")
-    value: Value = target if is_label else float(numbers[dataset.target])
-    return Row(id=dataset.next_id + place, inputs=given.inputs, target=value)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Field:
-    """An input column as a form field. Numbers are plain decimal, other cells as in the file."""
-
-    column: Column
-    example: str | None
-    low: str | None = None
-    """Smallest number; None for other kinds and empty columns."""
-    high: str | None = None
-    """Largest number; None for other kinds and empty columns."""
-    values: tuple[str, ...] = ()
-    """Sorted values of a category; empty for other kinds."""
-
-    @property
-    def unit(self) -> str:
-        return self.column.notation.unit if self.column.notation else ""
-
-    def written(self, cell: str) -> str:
-        """Format a cell as a user types it: numbers with the file's decimal mark."""
-        is_decimal = self.column.kind == "number" and is_number(cell)
-        return write_number(cell, self.column.notation) if is_decimal else cell
-
-    def is_outside(self, cell: str | None) -> bool:
-        """True for an extrapolation: a number outside the training range, or an unseen category."""
-        if cell is None:
-            return False
-        if self.low is not None and self.high is not None:
-            return not (is_number(cell) and float(self.low) <= float(cell) <= float(self.high))
-        return self.column.kind == "category" and cell not in self.values
-
-
-def input_fields(dataset: Dataset) -> tuple[Field, ...]:
-    columns = {column.name: column for column in dataset.columns}
-    fields = []
-    for place, name in enumerate(dataset.inputs):
-        column, present = columns[name], _present(dataset, place)
-        numbers = [cell for cell in present if is_number(cell)] if column.kind == "number" else []
-        fields.append(
-            Field(
-                column=column,
-                example=next(iter(present), None),
-                low=min(numbers, key=float, default=None),
-                high=max(numbers, key=float, default=None),
-                values=tuple(sorted(set(present))) if column.kind == "category" else (),
-            )
-        )
-    return tuple(fields)
-
-
-def _present(dataset: Dataset, place: int) -> list[str]:
-    return [cell for row in dataset.train if (cell := row.inputs[place][1]) is not None]
-
-
-def typed_row(fields: Sequence[Field], cells: Sequence[str | None]) -> Row:
-    """Read a row typed into a form, numbers as in the file or plainly. Raises DataError for other text, or none."""
-    inputs = tuple((f.column.name, read_cell(cell or "", f.column)) for f, cell in zip(fields, cells, strict=True))
-    for field, (name, cell) in zip(fields, inputs, strict=True):
-        if field.column.kind == "number" and cell is not None and not is_number(cell):
-            example = f", such as {field.written(field.example)}" if field.example else ""
-            raise DataError(f"{name!r} takes a number{example}, not {cell[:40]!r}")
-    if all(cell is None for _, cell in inputs):
-        raise DataError("every field is empty: fill in at least one")
-    return Row(id=0, inputs=inputs, target=None)
+            raise DataError(f"{place}: {cell!r} is not a number: give {name!r} as a decimal number")
+    return target_value(target, dataset.task)

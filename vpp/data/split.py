@@ -1,36 +1,31 @@
-"""Split rows into training and test rows: by chance (stratified), by group, or by time."""
+"""Split rows into training, test and calibration rows: by chance (stratified), by group, or by time."""
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from typing import Any
 
 import numpy as np
 
-from vpp.data.columns import find_form
+from vpp.data.columns import date_forms, read_date
 from vpp.data.dataset import RANDOM, SplitRule
 from vpp.data.numbers import is_number
 from vpp.data.table import Table
 from vpp.errors import DataError, InputError, counted, quoted
 from vpp.randomness import rng
 
-HELD_OUT = 0.375
-"""Share of test and calibration rows if there are fewer rows than the sizes ask for."""
+HELD_OUT = 0.375  # share of test and calibration rows if there are fewer rows than the sizes ask for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitPlan:
     """Rule, sizes and seed of a split. Raises InputError for a size below 1."""
 
-    is_whole: bool = False
-    """Every row with a target is a training row, in the file's order; there are no test rows."""
-
-    rule: SplitRule = RANDOM
-    """Rows without a value in its column are left out."""
+    is_whole: bool = False  # every row with a target is a training row, in the file's order; there are no test rows
+    rule: SplitRule = RANDOM  # rows without a value in its column are left out
     train_size: int = 100
     test_size: int = 60
-    calibration_size: int = 0
-    """Most calibration rows: parted from the test rows by chance, or one of each calibration group."""
+    calibration_size: int = 0  # most of them: parted from the test rows by chance, or one of each calibration group
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -54,38 +49,33 @@ class SplitPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Split:
-    """Positions or ids of the rows in each part: shuffled, except that a split by time orders its test rows."""
+    """Ids of the rows in each part: shuffled, except that a split by time orders its test rows."""
 
     train: tuple[int, ...]
     test: tuple[int, ...]
     calibration: tuple[int, ...] = ()
     note: str = ""
 
-    def of(self, ids: Sequence[int]) -> "Split":
-        """Put ids in place of positions."""
-        train, test, calibration = (tuple(ids[i] for i in part) for part in (self.train, self.test, self.calibration))
-        return replace(self, train=train, test=test, calibration=calibration)
 
-
-def stratified_split(strata: Sequence[str], *, train: int, test: int, rng: np.random.Generator) -> Split:
+def stratified_split(strata: Mapping[int, str], *, train: int, test: int, rng: np.random.Generator) -> Split:
     """Draw rows without replacement, each part in the strata's proportions (largest remainder method).
 
-    strata: (n,) class of each row; all equal for a plain random split. Every class gets a training row if
-    train >= the number of classes. Requires train + test <= n.
+    strata: class of each row by id; all equal for a plain random split. Every class gets a training row if
+    train >= the number of classes. Requires train + test <= the number of rows.
     """
-    counts = dict(sorted(Counter(strata).items()))
+    counts = dict(sorted(Counter(strata.values()).items()))
     n_train = _apportion(counts, train)
     for stratum in [stratum for stratum, n in n_train.items() if n == 0]:
         largest = max(n_train, key=n_train.__getitem__)
         if n_train[largest] > 1:
             n_train |= {largest: n_train[largest] - 1, stratum: 1}
     n_test = _apportion({stratum: counts[stratum] - n_train[stratum] for stratum in counts}, test)
-    parts: tuple[list[int], list[int]] = ([], [])
-    for place in rng.permutation(len(strata)).tolist():
+    ids, parts = list(strata), (list[int](), list[int]())
+    for row in (ids[place] for place in rng.permutation(len(ids)).tolist()):
         for part, left in zip(parts, (n_train, n_test), strict=True):
-            if left[strata[place]] > 0:
-                left[strata[place]] -= 1
-                part.append(place)
+            if left[strata[row]] > 0:
+                left[strata[row]] -= 1
+                part.append(row)
                 break
     return Split(train=tuple(parts[0]), test=tuple(parts[1]))
 
@@ -100,95 +90,87 @@ def _apportion(counts: Mapping[str, int], total: int) -> dict[str, int]:
     return seats
 
 
-def _draw(places: Sequence[int], strata: Sequence[str], most: int, rng: np.random.Generator) -> tuple[int, ...]:
-    """Draw at most `most` of the places, in the strata's proportions."""
-    own = [strata[place] for place in places]
-    return tuple(places[i] for i in stratified_split(own, train=min(most, len(own)), test=0, rng=rng).train)
-
-
-def group_split(groups: Sequence[str], strata: Sequence[str], *, plan: SplitPlan, rng: np.random.Generator) -> Split:
-    """Assign whole groups to training, testing or calibration, then draw at most the plan's rows, stratified.
-
-    Groups are visited in random order; one is held out if that brings the held-out rows nearer to their share. The
-    first of them calibrate, with one row each: rows of one group are alike, so only one of each is exchangeable with
-    a row of a new group (single subsampling; Dunn, Wasserman and Ramdas 2023).
-    groups, strata: (n,) with at least two groups. Training and testing have at least one group each.
-    """
-    n_train, n_test = plan.within(len(groups))
-    aim, total = len(groups) * (n_test / (n_train + n_test)), 0
-    places: dict[str, list[int]] = {name: [] for name in sorted(set(groups))}
-    for place, group in enumerate(groups):
-        places[group].append(place)
-    names, held_out = list(places), list[str]()
-    for name in (names[i] for i in rng.permutation(len(names)).tolist()):
-        if abs(total + len(places[name]) - aim) < abs(total - aim) and len(held_out) + 1 < len(names):
-            held_out.append(name)
-            total += len(places[name])
-    held_out = held_out or [min(names, key=lambda name: len(places[name]))]
-    n = min(len(held_out) - 1, plan.calibration_size, round(len(held_out) * plan.calibration_size / plan.held_out))
-    parts = ({*names} - {*held_out}, held_out[n:])
-    train, test = (sorted(place for name in part for place in places[name]) for part in parts)
-    return Split(
-        train=_draw(train, strata, plan.train_size, rng),
-        test=_draw(test, strata, plan.test_size, rng),
-        calibration=tuple(int(rng.choice(places[name])) for name in held_out[:n]),
-    )
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pool:
     """Rows of one file that have a target and, if the rule needs one, a value in its column."""
 
     file: str
-    ids: Sequence[int]
-    strata: Sequence[str]
-    """Label of each row; all equal for a regression."""
-    keys: Sequence[str]
-    """Cell of each row in the rule's column, or its target."""
+    strata: Mapping[int, str]  # label of each row by id; all equal for a regression
+    keys: Mapping[int, str]  # cell of each row in the rule's column, or its target
+
+    def draw(self, ids: Iterable[int], most: int, rng: np.random.Generator) -> tuple[int, ...]:
+        """Draw at most `most` of these rows, in the strata's proportions."""
+        own = {row: self.strata[row] for row in ids}
+        return stratified_split(own, train=min(most, len(own)), test=0, rng=rng).train
 
 
 def split_rows(pools: Sequence[Pool], plan: SplitPlan, *, table: Table, target: str) -> Split:
-    """Split by the rule, or into one part a file; return ids. Raises DataError for too few rows, an unfit column."""
+    """Split by the rule, or into one part a file. Raises DataError for too few rows, an unfit column."""
     own, column, kind = pools[0], plan.rule.column, plan.rule.kind
-    sizes = [plan.within(len(own.ids))]
+    sizes = [plan.within(len(own.keys))]
     if len(pools) > 1:
-        sizes = [(min(len(own.ids), plan.train_size), 0), (0, min(len(pools[1].ids), plan.held_out))]
-    if not own.ids or (not plan.is_whole and min(sizes[0][0], sizes[-1][1]) < 1):
-        counts = " and ".join(f"{len(pool.ids)} in {pool.file}" for pool in pools)
+        sizes = [(min(len(own.keys), plan.train_size), 0), (0, min(len(pools[1].keys), plan.held_out))]
+    if not own.keys or (not plan.is_whole and min(sizes[0][0], sizes[-1][1]) < 1):
+        counts = " and ".join(f"{len(pool.keys)} in {pool.file}" for pool in pools)
         needed = f" and {column!r}" if column else ""
         raise DataError(
             f"too few rows have a value in {target!r}{needed}: {counts}; at least 1 for training and 1 for testing are "
             "needed: add rows or fill in the target"
         )
     if plan.is_whole:
-        return Split(train=tuple(own.ids), test=())
+        return Split(train=tuple(own.keys), test=())
     if kind == "random":
         splits = [
-            stratified_split(pool.strata, train=train, test=test, rng=rng(plan.seed, "split", file)).of(pool.ids)
+            stratified_split(pool.strata, train=train, test=test, rng=rng(plan.seed, "split", file))
             for file, (pool, (train, test)) in enumerate(zip(pools, sizes, strict=True))
         ]
-        return _calibrated(Split(train=splits[0].train, test=splits[-1].test), plan)
-    if len(set(own.keys)) < 2:
+        return _calibrated(replace(splits[-1], train=splits[0].train), plan)
+    if len(set(own.keys.values())) < 2:
         raise DataError(
             f"column {column!r} of {own.file} has a single {kind} among the rows with a target: split by another "
             "column, or by chance"
         )
     generator = rng(plan.seed, "split", 0)
     if kind == "group":
-        split = group_split(own.keys, own.strata, plan=plan, rng=generator)
-        train, test = ({own.keys[place] for place in part} for part in (split.train, split.test))
-        more = f", {len(split.calibration):,} for calibration (one row each)" if plan.calibration_size else ""
-        note = f"{counted(len(train), 'group')} for training, {len(test):,} for testing{more}, no overlap"
-        return replace(split.of(own.ids), note=f"split by {column!r}: {note}")
+        return group_split(own, plan, generator)
     times = _times(own.keys, table, column)
-    order = sorted(range(len(times)), key=times.__getitem__)  # equal times in the order of the file
-    split = Split(
-        train=_draw(order[: -sizes[0][1]], own.strata, plan.train_size, generator), test=tuple(order[-sizes[0][1] :])
-    )
-    latest = f"{counted(len(split.test), 'row')} from {quoted(own.keys[split.test[0]])} on"
+    order = sorted(own.keys, key=times.__getitem__)  # equal times in the order of the file
+    early, late = order[: -sizes[0][1]], tuple(order[-sizes[0][1] :])
     held_out = "test and calibration rows" if plan.calibration_size else "test rows"
-    note = f"split by {column!r}: {held_out} are the latest, {latest}"
-    return _calibrated(replace(split.of(own.ids), note=note), plan)
+    latest = f"{held_out} are the latest, {counted(len(late), 'row')} from {quoted(own.keys[late[0]])} on"
+    train = own.draw(early, plan.train_size, generator)
+    return _calibrated(Split(train=train, test=late, note=f"split by {column!r}: {latest}"), plan)
+
+
+def group_split(pool: Pool, plan: SplitPlan, rng: np.random.Generator) -> Split:
+    """Assign whole groups to training, testing or calibration, then draw at most the plan's rows, stratified.
+
+    Groups are visited in random order; one is held out if that brings the held-out rows nearer to their share. The
+    first of them calibrate, with one row each: rows of one group are alike, so only one of each is exchangeable with
+    a row of a new group (single subsampling; Dunn, Wasserman and Ramdas 2023). Requires at least two groups; training
+    and testing have at least one each.
+    """
+    n_train, n_test = plan.within(len(pool.keys))
+    aim, total = len(pool.keys) * (n_test / (n_train + n_test)), 0
+    rows: dict[str, list[int]] = defaultdict(list)
+    for row, group in pool.keys.items():
+        rows[group].append(row)
+    names, held_out = sorted(rows), list[str]()
+    for name in (names[i] for i in rng.permutation(len(names)).tolist()):
+        if abs(total + len(rows[name]) - aim) < abs(total - aim) and len(held_out) + 1 < len(names):
+            held_out.append(name)
+            total += len(rows[name])
+    held_out = held_out or [min(names, key=lambda name: len(rows[name]))]
+    n = min(len(held_out) - 1, plan.calibration_size, round(len(held_out) * plan.calibration_size / plan.held_out))
+    train, test = (
+        pool.draw(sorted(row for name in part for row in rows[name]), most, rng)
+        for part, most in (({*names} - {*held_out}, plan.train_size), (held_out[n:], plan.test_size))
+    )
+    calibration = tuple(int(rng.choice(rows[name])) for name in held_out[:n])
+    of_train, of_test = (len({pool.keys[row] for row in part}) for part in (train, test))
+    more = f", {n:,} for calibration (one row each)" if plan.calibration_size else ""
+    groups = f"{counted(of_train, 'group')} for training, {of_test:,} for testing{more}, no overlap"
+    return Split(train=train, test=test, calibration=calibration, note=f"split by {plan.rule.column!r}: {groups}")
 
 
 def _calibrated(split: Split, plan: SplitPlan) -> Split:
@@ -199,14 +181,14 @@ def _calibrated(split: Split, plan: SplitPlan) -> Split:
     return replace(split, test=tuple(test), calibration=tuple(calibration))
 
 
-def _times(cells: Sequence[str], table: Table, name: str) -> list[float] | list[datetime]:
+def _times(keys: Mapping[int, str], table: Table, name: str) -> dict[int, Any]:
     """Parse cells of a column of numbers or dates. Raises DataError for other columns."""
-    if all(map(is_number, cells)):
-        return list(map(float, cells))
-    form = find_form([cell for cell in dict.fromkeys(table.cells(name)) if cell is not None])
-    if form is None:
+    if all(map(is_number, keys.values())):
+        return {row: float(cell) for row, cell in keys.items()}
+    forms = date_forms([cell for cell in dict.fromkeys(table.cells(name)) if cell is not None])
+    if not forms:
         raise DataError(
             f"column {name!r} of {table.file} cannot order the rows in time (its kind is {table.column(name).kind}): "
             "name a column of dates in one form, or of numbers"
         )
-    return list(map(form.read, cells))
+    return {row: read_date(cell, forms[0]) for row, cell in keys.items()}

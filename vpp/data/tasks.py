@@ -14,9 +14,8 @@ RING_NOISE = 0.04
 N_DIGITS = 4
 
 Floats = NDArray[np.float64]
-Labels = NDArray[np.int64]
+Columns = Sequence[NDArray[Any]]
 Span = tuple[float, float]
-Draw = Callable[[np.random.Generator, int, Span], Sequence[NDArray[Any]]]
 
 
 class TaskInfo(NamedTuple):
@@ -25,10 +24,8 @@ class TaskInfo(NamedTuple):
     inputs: tuple[str, ...]
     target: str
     description: str
-    span: Span
-    """Smallest and largest input; coordinates of the two centres (two-blobs); the two radii (two-circles)."""
-    draw: Draw
-    """(rng, n, span) -> columns of n cells each, in any order."""
+    span: Span  # smallest and largest input; coordinates of the two centres (two-blobs); the two radii (two-circles)
+    draw: Callable[[np.random.Generator, int, Span], Columns]  # (rng, n, span) -> columns of n cells each, in any order
     prior: str | None = None
 
 
@@ -57,60 +54,45 @@ def find_info(name: str) -> TaskInfo:
     return TASKS[name]
 
 
-def _curve(formula: Callable[[Floats], Floats], *, noise: float) -> Draw:
+def _curve(formula: Callable[[Floats], Floats], *, noise: float) -> Callable[[np.random.Generator, int, Span], Columns]:
     """y = formula(x) + noise * N(0, 1) at x ~ U[span]."""
 
-    def draw(rng: np.random.Generator, n: int, span: Span) -> Sequence[Floats]:
+    def draw(rng: np.random.Generator, n: int, span: Span) -> Columns:
         x = rng.uniform(*span, size=n).round(2)
         return x, formula(x) + noise * rng.standard_normal(n)
 
     return draw
 
 
-def _draw_blobs(rng: np.random.Generator, n: int, span: Span) -> Sequence[NDArray[Any]]:
+def _blobs(rng: np.random.Generator, n: int, span: Span) -> Columns:
     """Unit Gaussians; class 0 about (low, low), class 1 about (high, high)."""
-    label = _balanced(n)
-    points = np.array(span)[label][:, None] + rng.standard_normal((n, 2))
-    return *points.T, label
+    label = np.arange(n) % 2
+    return *(np.array(span)[label][:, None] + rng.standard_normal((n, 2))).T, label
 
 
-def _draw_circles(rng: np.random.Generator, n: int, span: Span) -> Sequence[NDArray[Any]]:
+def _circles(rng: np.random.Generator, n: int, span: Span) -> Columns:
     """Rings about the origin; class 1 is the inner ring."""
-    label = _balanced(n)
-    angle = rng.uniform(0, 2 * np.pi, size=n)
+    label, angle = np.arange(n) % 2, rng.uniform(0, 2 * np.pi, size=n)
     ring = np.array(span)[1 - label][:, None] * np.column_stack((np.cos(angle), np.sin(angle)))
     return *(ring + RING_NOISE * rng.standard_normal((n, 2))).T, label
 
 
-def _draw_parity(rng: np.random.Generator, n: int, span: Span) -> Sequence[Labels]:
-    """Class 1 if the sum is even."""
-    digits = _digits(rng, n, span)
+def _parity(rng: np.random.Generator, n: int, span: Span) -> Columns:
+    digits = rng.integers(int(span[0]), int(span[1]) + 1, size=(n, N_DIGITS))
     return *digits.T, 1 - digits.sum(axis=1) % 2
 
 
-def _draw_contains_zero(rng: np.random.Generator, n: int, span: Span) -> Sequence[Labels]:
-    """Class 1 if any digit is 0, in half of the rows; uniform given the class."""
-    label, rows = _balanced(n), list[Labels]()
-    for of_row in label:
-        (digits,) = _digits(rng, 1, span)
-        while (digits == 0).any() != of_row:
-            (digits,) = _digits(rng, 1, span)
-        rows.append(digits)
+def _zero(rng: np.random.Generator, n: int, span: Span) -> Columns:
+    """Class 1 if any digit is 0, in half of the rows; digits are uniform given the class."""
+    label, rows = np.arange(n) % 2, list[Any]()
+    while len(rows) < n:
+        digits = rng.integers(int(span[0]), int(span[1]) + 1, size=N_DIGITS)
+        if (digits == 0).any() == label[len(rows)]:
+            rows.append(digits)
     return *np.array(rows).T, label
 
 
-def _digits(rng: np.random.Generator, n: int, span: Span) -> Labels:
-    """(n, N_DIGITS) uniform integers."""
-    return rng.integers(int(span[0]), int(span[1]) + 1, size=(n, N_DIGITS))
-
-
-def _balanced(n: int) -> Labels:
-    """Equally many zeros and ones; one extra zero if n is odd."""
-    return np.arange(n) % 2
-
-
-_PAIR = ("x1", "x2")
-_DIGITS = ("a", "b", "c", "d")
+_PAIR, _DIGITS = ("x1", "x2"), ("a", "b", "c", "d")
 
 # A task's place numbers its random stream, so new tasks go to the end.
 TASKS: dict[str, TaskInfo] = {
@@ -123,12 +105,11 @@ TASKS: dict[str, TaskInfo] = {
         TaskInfo("sine", "regression", ("x",), "y", "y = sin x + 2 + 0.01 N(0, 1)", (-3, 3),
                  _curve(lambda x: np.sin(x) + 2, noise=0.01)),
         TaskInfo("two-blobs", "classification", _PAIR, "label", "which of two unit Gaussians a point is from", (-2, 2),
-                 _draw_blobs),
-        TaskInfo("two-circles", "classification", _PAIR, "label", "1 on the inner of two rings", (0.35, 1.0),
-                 _draw_circles, prior="The decision boundary is a circle"),
+                 _blobs),
+        TaskInfo("two-circles", "classification", _PAIR, "label", "1 on the inner of two rings", (0.35, 1.0), _circles,
+                 prior="The decision boundary is a circle"),
         TaskInfo("sum-parity", "classification", _DIGITS, "label", "1 if the sum of four integers is even", (0, 9),
-                 _draw_parity),
-        TaskInfo("contains-zero", "classification", _DIGITS, "label", "1 if any of four integers is 0", (0, 9),
-                 _draw_contains_zero),
+                 _parity),
+        TaskInfo("contains-zero", "classification", _DIGITS, "label", "1 if any of four integers is 0", (0, 9), _zero),
     )
 }  # fmt: skip

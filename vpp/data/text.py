@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import chain, count, filterfalse, islice, repeat
 from typing import Literal, NamedTuple
 
-from vpp.data.columns import MISSING, MOSTLY, find_form, is_date, is_quantity
+from vpp.data.columns import MISSING, MOSTLY, date_forms, is_date, is_quantity
 from vpp.data.dataset import DELIMITER_NAMES, ReadAs
 from vpp.data.numbers import is_integer, is_number, is_sequence, is_written_number
 from vpp.errors import DataError
@@ -232,7 +232,7 @@ def _is_year(cell: str) -> bool:
 
 
 def _is_time(cell: str) -> bool:
-    return _is_year(cell) or find_form([cell]) is not None
+    return _is_year(cell) or date_forms([cell]) != []
 
 
 def table_start(records: Sequence[Record]) -> int:

@@ -60,8 +60,8 @@ def outside_words(fields: Sequence[Field], row: Row) -> str:
     outside = [(field, name, cell) for field, (name, cell) in pairs if cell is not None and field.is_outside(cell)]
     notes = [
         f"{name} is “{cell}”, which no training row has."
-        if field.low is None
-        else f"{name} is {cell}; the training rows have {field.low} to {field.high}."
+        if field.range is None
+        else f"{name} is {cell}; the training rows have {' to '.join(field.range)}."
         for field, name, cell in outside[:MOST_NOTES]
     ]
     return " ".join(("Outside the data:", *notes)) if notes else ""

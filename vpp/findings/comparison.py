@@ -150,8 +150,9 @@ def outcome(comparison: Comparison, simple: Baselines | None) -> Say:
     """Say which run is best, and what the best simple model reaches. simple: on the reference's test rows."""
     reference, own = CODES[comparison.reference], comparison.comparable
     if not own:
-        why = "were not evaluated yet" if comparison.base.dataset.test else "do not exist"
-        return Say(f"The test rows of {reference} {why}, so there is nothing to compare.")
+        has_rows = bool(comparison.base.dataset.test)
+        why = f"The test rows of {reference} were not evaluated yet" if has_rows else f"{reference} has no test rows"
+        return Say(f"{why}, so there is nothing to compare.")
     if len(own) == 1:
         return Say(f"{reference}: {_reached(own[comparison.reference])}.")
     beside = f" The best simple model reaches {score_text(simple.best.score)}." if simple else ""
@@ -282,7 +283,7 @@ def _settings_of(run: Candidate, used: Sequence[str]) -> dict[str, str]:
         "inputs": ", ".join(data.inputs),
         "kinds": ", ".join(f"{column.name} {column.kind}" for column in data.columns),
         "labels": ", ".join(data.classes),
-        "descriptions": ", ".join(map(": ".join, data.descriptions.by_key.items())) if data.descriptions else "none",
+        "descriptions": ", ".join(map(": ".join, data.descriptions.named(data.target))) or "none",
         "split": data.provenance.split,
         "training rows": len(data.train),
         "test rows": len(data.test),

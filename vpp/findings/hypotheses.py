@@ -23,18 +23,8 @@ from pydantic import Field
 from vpp.data.dataset import Dataset
 from vpp.errors import InputError
 from vpp.events import Proposed, Votes, behaviour, hypothesis_id
-from vpp.findings.points import (
-    RecordedAnswers,
-    Score,
-    grouped,
-    noise,
-    recorded_answers,
-    right_words,
-    rows_by_id,
-    score,
-    totals,
-    weighed_log_likelihoods,
-)
+from vpp.findings import points
+from vpp.findings.points import RecordedAnswers, Score, noise, score
 from vpp.findings.programs import ProgramReading, program_folds
 from vpp.posterior.disagreement import NEAR
 from vpp.posterior.likelihood import Noise
@@ -121,12 +111,12 @@ def merge_ideas(view: RunView, dataset: Dataset) -> Ideas:
         return Ideas(all=())
     population = [state.hypothesis for state in view.population]
     basis, known, rows = _answers_to_compare(view, population)
-    compared, prior_of = rows["compared"], totals(zip(population, priors(view), strict=False))
+    compared, prior_of = rows["compared"], points.totals(zip(population, priors(view), strict=False))
     keys = [behaviour(known[each][row] for row in compared) if compared else each for each in population]
-    by_id, ideas = rows_by_id(dataset), []
+    by_id, ideas = points.rows_by_id(dataset), []
     asked = {name: [by_id[row] for row in ids] for name, ids in rows.items() if ids}
-    for slots in grouped(zip(keys, range(len(population)), strict=True)).values():
-        shares = totals((population[slot], view.weights[slot]) for slot in slots)
+    for slots in points.grouped(zip(keys, range(len(population)), strict=True)).values():
+        shares = points.totals((population[slot], view.weights[slot]) for slot in slots)
         answers = known.get(population[slots[0]], {})
         votes = {name: tuple(answers[row.id] for row in of) for name, of in asked.items()}
         scores = {name: score(votes[name], of, dataset) for name, of in asked.items()}
@@ -159,7 +149,7 @@ def _answers_to_compare(
     steps = [at for step, at in view.steps.items() if step in (last, last + 1)]
     # What the step begun since proposes is not in the population.
     scored = [*(each for at in steps for each in at.scores.values()), *steps[0].proposal_scores.values()]
-    known = recorded_answers(evaluations or (*scored, *view.final_scores.values()))
+    known = points.recorded_answers(evaluations or (*scored, *view.final_scores.values()))
     first, *others = (known.get(hypothesis, {}) for hypothesis in population)
     compared = tuple(row for row in first if all(row in answers for answers in others))
     basis: Basis = "evaluations" if evaluations else "step" if compared else "text"
@@ -187,7 +177,7 @@ def particles(view: RunView, dataset: Dataset) -> tuple[Particle, ...]:
     """(K,) by slot; empty before the first population is complete."""
     ideas = merge_ideas(view, dataset).all
     idea_of = {slot: place for place, idea in enumerate(ideas) for slot in idea.slots}
-    log_likelihoods, before = weighed_log_likelihoods(view), priors(view)
+    log_likelihoods, before = points.weighed_log_likelihoods(view), priors(view)
     return tuple(
         Particle(
             slot=slot,
@@ -365,7 +355,7 @@ def weight_cards(
 
     def facts(each: Hypothesis) -> tuple[str, ...]:
         further = more(each) if more else prior_words(each.prior)
-        return right_words(each.test, ROW_OF["test"]), fit_words(each, config)[0], further
+        return points.right_words(each.test, ROW_OF["test"]), fit_words(each, config)[0], further
 
     cards = Deck([_card(each, view, config, facts(each)) for each in every[:MOST_CARDS]])
     yield with_constant(cards, view, dataset)
@@ -387,7 +377,7 @@ def with_constant(cards: Deck, view: RunView, dataset: Dataset) -> Deck:
 
 def fit_words(each: Idea, config: Config) -> tuple[str, str]:
     """Return what the front of a card says of the fit, and what its details say: with weights the noise comes first."""
-    noise, fit = noise_words(each), right_words(each.fit, "training row" if each.train else "row")
+    noise, fit = noise_words(each), points.right_words(each.fit, "training row" if each.train else "row")
     return (noise, fit) if noise and config.is_weighted else (fit, noise)
 
 
@@ -397,7 +387,7 @@ def prior_words(prior: float | None) -> str:
 
 
 def _details(each: Hypothesis, config: Config, seed_text: str) -> Iterator[object]:
-    facts = [right_words(each.test, "test row"), fit_words(each, config)[1]]
+    facts = [points.right_words(each.test, "test row"), fit_words(each, config)[1]]
     unread = sum(score.n_abstained for score in (each.test, each.train) if score)
     facts += [f"{counted(unread, 'answer')} unreadable"] if unread else []
     facts.append(prior_words(each.prior))

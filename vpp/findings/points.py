@@ -214,9 +214,6 @@ class Point:
         """(K,); with the constant answer's they sum to 1."""
         return self.mixture.weights[: len(self.votes)]
 
-    def weight_of(self, slots: Iterable[int]) -> float:
-        return math.fsum(self.weights[slot] for slot in slots)
-
     @cached_property
     def shares(self) -> tuple[tuple[str, float], ...]:
         """Probability of each label, or its weight in the vote, the largest first; empty for regression."""
@@ -353,7 +350,11 @@ def sides(point: Point) -> dict[str, list[int]]:
     groups = grouped((_side(point, slot), slot) for slot in heaviest_first(point.weights) if point.weights[slot] > 0)
     found = {name: slots for name, slots in groups.items() if name is not None}
     place = {label: i for i, (label, _) in enumerate(point.shares)}
-    return dict(sorted(found.items(), key=lambda side: (place.get(side[0], 0), -point.weight_of(side[1]))))
+    return dict(sorted(found.items(), key=lambda side: (place.get(side[0], 0), -weight_of(point, side[1]))))
+
+
+def weight_of(point: Point, slots: Iterable[int]) -> float:
+    return math.fsum(point.weights[slot] for slot in slots)
 
 
 def heaviest_first(weights: Sequence[float]) -> list[int]:

@@ -15,7 +15,7 @@ from vpp.runs.directory import JournalAnswers
 from vpp.runs.view import RunView, scores_of
 from vpp.settings import Config
 from vpp.show.blocks import Code, Fold, Note, Table
-from vpp.show.words import capitalised, counted, integer, interval_text, number, percent, value_text
+from vpp.show.words import capitalised, counted, integer, interval_text, number, percent, value_of
 
 ROUNDING = 0.01
 """Largest difference of two numbers that count as alike, as a share of the targets' range."""
@@ -97,7 +97,7 @@ def program_readings(
     scored = {each.hypothesis: each for each in scores_of(view) if each.branches}
     found = {}
     for id_ in dict.fromkeys(ids):
-        program, reason = _program(answers.translations.get(id_), columns)
+        program, reason = program_of(answers.translations.get(id_), columns)
         if program is None:
             found[id_] = ProgramReading(by="rows" if reason and config.reading == "auto" else "nothing", reason=reason)
             continue
@@ -114,7 +114,7 @@ def program_readings(
     return found
 
 
-def _program(translation: Translation | None, columns: Columns) -> tuple[Program | None, str]:
+def program_of(translation: Translation | None, columns: Columns) -> tuple[Program | None, str]:
     """Return the program, or None and why there is none; no reason if the hypothesis has not been translated yet."""
     if translation is None or translation.code is None:
         return None, (translation.reason or "") if translation else ""
@@ -227,16 +227,12 @@ MOST_APART = 4
 def apart_words(certificate: Certificate) -> str:
     """`Row 12: Gentoo by the program, Adelie by the model. …`: rows read in two ways; empty without any."""
     parts = [
-        f"Row {each.row}: {_answer(each.program)} by the program, {_answer(each.reading)} by the model."
+        f"Row {each.row}: {value_of(each.program)} by the program, {value_of(each.reading)} by the model."
         for each in certificate.apart[:MOST_APART]
     ]
     more = len(certificate.apart) - MOST_APART
     parts += [f"{counted(more, 'more row')}."] if more > 0 else []
     return " ".join([*parts, "The sentence may have two meanings."]) if parts else ""
-
-
-def _answer(value: Value | None) -> str:
-    return number(value) if isinstance(value, float) else value_text(value)
 
 
 def program_folds(reading: ProgramReading | None) -> tuple[Fold, ...]:

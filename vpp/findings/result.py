@@ -11,27 +11,21 @@ from typing import Any, cast
 from pydantic_core import from_json, to_json
 
 from vpp.data.dataset import Dataset
-from vpp.data.descriptions import NOTHING
 from vpp.events import Constant, Evaluated, Usage
+from vpp.findings import points
 from vpp.findings.hypotheses import hypotheses_of, weight_words
-from vpp.findings.points import (
-    averaged_score,
-    calibration_result,
-    final_answers,
-    log_score,
-    noise,
-    other_scores_text,
-    rows_of,
-    score,
-    score_text,
-    totals,
-    undecided_result,
-    weighed_log_likelihoods,
-)
 from vpp.findings.programs import program_readings
 from vpp.findings.rows import evaluated_rows
 from vpp.findings.slices import slices, slices_result
-from vpp.findings.status import cut_cells_text, finish_words, is_key_refused, server_sentences, steps_text, withheld
+from vpp.findings.status import (
+    cut_cells_text,
+    finish_words,
+    is_key_refused,
+    server_sentences,
+    steps_text,
+    withheld,
+    withheld_sentences,
+)
 from vpp.findings.verdict import blocks, constant_words, run_verdict
 from vpp.inference.plan import ending_rounds, first_rounds, step_rounds
 from vpp.inference.tempered import why_nominal
@@ -61,11 +55,15 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
     constant = constant_answer(view, spec.config, dataset) if dataset else None
     rows = evaluated_rows(view, spec.config, dataset) if dataset else None
     on_test = rows.points if rows and rows.test is test else ()
-    on_train = final_answers(view, dataset, "train") if dataset else None
+    on_train = points.final_answers(view, dataset, "train") if dataset else None
     uncertain = None  # test points without a unanimous vote (Section 5.3); numbers hardly ever agree to the digit
     if test and test.metric == "accuracy":
         uncertain = sum(is_uncertain(votes, test.weights) for votes in zip(*test.predictions, strict=True))
-    ending = run_verdict(directory, view)
+    ending, answers, programs = run_verdict(directory, view), JournalReader(directory.journal).read().answers, None
+    descriptions = spec.dataset.get("descriptions", {})
+    if dataset and spec.config.has_programs:
+        readings = program_readings(view, answers, dataset)
+        programs = [{"hypothesis": hypothesis, **each.as_json()} for hypothesis, each in readings.items()]
     found = {
         "run": directory.id,
         "verdict": str(ending) if ending else None,
@@ -77,7 +75,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         "method": spec.config.method,
         "structured": {"option": spec.endpoint.structured, "carrier": SCHEMA if is_structured(spec) else None},
         "cells": {"limit": spec.cell_limit, "shown_in_part": cut_cells(dataset, spec.cell_limit) if dataset else None},
-        "described": {kind: len(texts) for kind, texts in spec.dataset.get("descriptions", NOTHING.record).items()},
+        "described": {kind: len(descriptions.get(kind, {})) for kind in ("columns", "labels")},
         "notes": spec.dataset["provenance"]["notes"],
         "metric": {
             "name": "accuracy" if spec.dataset["task"] == "classification" else "mse",
@@ -85,10 +83,10 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
             "test": test.value if test else None,
         },
         "scores": {
-            "train": averaged_score(train, dataset) if train and dataset else None,
-            "test": averaged_score(test, dataset) if test and dataset else None,
+            "train": points.averaged_score(train, dataset) if train and dataset else None,
+            "test": points.averaged_score(test, dataset) if test and dataset else None,
         },
-        "calibrated": calibration_result(on_test) if on_test else None,
+        "calibrated": points.calibration_result(on_test) if on_test else None,
         "calls": {
             name: getattr(usage, name)
             for name in ("learner", "optimizer", "cached", "failed", "unparsable", "refused", "contradictory")
@@ -104,36 +102,32 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         "tokens": {"prompt": usage.prompt_tokens, "completion": usage.completion_tokens},
         "n_unique": view.n_unique,
         "ess": ess_of_sentences(view),
-        "log_score": log_score(on_test) if on_test else None,
+        "log_score": points.log_score(on_test) if on_test else None,
         "ess_by_step": view.ess_by_step,
         "resampled_at": [at.step for at in view.complete_steps if at.resampling],
         "acceptance_rate": sum(p.accepted for p in judged) / len(judged) if judged else None,
         "uncertain": {"points": uncertain, "of": len(test.rows) if test else 0},
-        "undecided": undecided_result(on_test) if on_test else None,
+        "withheld": withheld(answers),
+        "undecided": points.undecided_result(on_test) if on_test else None,
         "weights": list(view.weights),
-        "noise": [noise(each, on_train[0], dataset) for each in on_train[1]] if dataset and on_train else None,
+        "noise": [points.noise(each, on_train[0], dataset) for each in on_train[1]] if dataset and on_train else None,
         "constant": constant.as_json() if constant else None,
         "log_evidence": evidence(spec, view),
         "slices": slices_result(slices(rows)) if rows else None,
         "individual": {"test": _metrics_by_slot(test, dataset), "train": _metrics_by_slot(train, dataset)},
         "reading": spec.config.reading,
-        "programs": _programs(directory, view, dataset) if dataset and spec.config.has_programs else None,
+        "programs": programs,
         **(sentence_weights(spec, view) if spec.config.is_weighing else {}),
     }
     # JSON has no infinity: infinite and undefined numbers are strings.
     return cast(dict[str, Any], from_json(to_json(found, inf_nan_mode="strings")))
 
 
-def _programs(directory: RunDirectory, view: RunView, dataset: Dataset) -> list[dict[str, Any]]:
-    readings = program_readings(view, JournalReader(directory.journal).read().answers, dataset)
-    return [{"hypothesis": hypothesis, **each.as_json()} for hypothesis, each in readings.items()]
-
-
 def _metrics_by_slot(evaluated: Evaluated | None, dataset: Dataset | None) -> list[float] | None:
     if evaluated is None or dataset is None:
         return None
-    rows = rows_of(evaluated, dataset)
-    return [score(answers, rows, dataset).value for answers in evaluated.predictions]
+    rows = points.rows_of(evaluated, dataset)
+    return [points.score(answers, rows, dataset).value for answers in evaluated.predictions]
 
 
 def evidence(spec: RunSpec, view: RunView) -> dict[str, Any] | None:
@@ -157,7 +151,7 @@ def sentence_weights(spec: RunSpec, view: RunView) -> dict[str, Any]:
     return {
         "sentences": [view.texts[state.hypothesis] for state in view.population],
         "priors": list(priors(view)),
-        "log_likelihoods": list(weighed_log_likelihoods(view)),
+        "log_likelihoods": list(points.weighed_log_likelihoods(view)),
         "log_evidence": found["value"] if found else None,
         "evidence": found,
     }
@@ -200,9 +194,9 @@ def constant_answer(view: RunView, config: Config, dataset: Dataset) -> Constant
     train = view.evaluations.get("train")
     if train is None or not config.is_weighted:
         return None
-    rows = rows_of(train, dataset)
+    rows = points.rows_of(train, dataset)
     constant = constant_of(dataset, config, rows)
-    shares = totals(zip(train.hypotheses, train.weights, strict=True))
+    shares = points.totals(zip(train.hypotheses, train.weights, strict=True))
     heaviest = train.hypotheses.index(max(shares, key=lambda text: shares[text]))
     best = likelihood_of(dataset, config).log_likelihood(train.answers[heaviest], [row.target for row in rows])
     gap = 0.0 if best == constant.log_likelihood else best - constant.log_likelihood  # 0 where both are infinite
@@ -363,6 +357,7 @@ def summary(directory: RunDirectory, view: RunView) -> Iterator[Block]:
         yield Note(resume)
         return
     spec, dataset, usage = directory.spec(), readable_rows(directory), view.usage
+    answers = JournalReader(directory.journal).read().answers
     yield from blocks(run_verdict(directory, view))
     if dataset and (odds := odds_words(view, spec.config, dataset)):
         yield Note(odds)
@@ -371,10 +366,10 @@ def summary(directory: RunDirectory, view: RunView) -> Iterator[Block]:
     for split, name in (("test", "test rows"), ("train", "training rows")):
         evaluated = view.evaluations.get(split)
         if dataset and evaluated and evaluated.rows:
-            score_of = averaged_score(evaluated, dataset)
+            score_of = points.averaged_score(evaluated, dataset)
             metric = "accuracy" if dataset.classes else "mean squared error"
-            yield Note(f"{name}: {metric} {score_text(score_of)}, {other_scores_text(score_of)}")
-    faults = (*_faults(usage, view), *withheld(directory), *(_cuts(dataset, spec) if dataset else ()))
+            yield Note(f"{name}: {metric} {points.score_text(score_of)}, {points.other_scores_text(score_of)}")
+    faults = (*_faults(usage, view), *withheld_sentences(answers), *(_cuts(dataset, spec) if dataset else ()))
     yield from map(Note, (*faults, *server_sentences(usage)))
     if spec.config.is_weighing and view.population:
         yield _weight_table(view)
@@ -391,7 +386,7 @@ def summary(directory: RunDirectory, view: RunView) -> Iterator[Block]:
 
 def _weight_table(view: RunView) -> Table:
     texts = [view.texts[state.hypothesis].removeprefix(view.seed_text).strip() for state in view.population]
-    by_slot = zip(view.weights, priors(view), weighed_log_likelihoods(view), texts, strict=True)
+    by_slot = zip(view.weights, priors(view), points.weighed_log_likelihoods(view), texts, strict=True)
     rows = [
         (percent(weight, 1), percent(prior, 1), "not scored" if log_lik is None else fixed(log_lik), text)
         for weight, prior, log_lik, text in by_slot

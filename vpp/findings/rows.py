@@ -11,27 +11,13 @@ from typing import Literal
 
 from vpp.data.dataset import Dataset, Row
 from vpp.events import Evaluated
+from vpp.findings import points
 from vpp.findings.baselines import MODEL_NAMES
-from vpp.findings.points import (
-    SURE,
-    Point,
-    Score,
-    averaged_score,
-    evaluated_points,
-    grouped,
-    holds_truth,
-    is_unknown,
-    log_score,
-    possible_labels,
-    possible_range,
-    sides,
-    voices,
-)
+from vpp.findings.points import SURE, Point
 from vpp.findings.programs import ProgramReading, branch_of
 from vpp.findings.verdict import FEW_ROWS, Verdict
 from vpp.posterior.calibration import Conformal
 from vpp.posterior.metric import CHANCE
-from vpp.posterior.prediction import Value
 from vpp.problem import Prediction
 from vpp.runs.view import RunView
 from vpp.settings import Config
@@ -49,7 +35,7 @@ from vpp.show.words import (
     p_text,
     percent,
     target_text,
-    value_text,
+    value_of,
 )
 
 MOST_COLUMNS = 3
@@ -96,7 +82,7 @@ def evaluated_rows(view: RunView, config: Config, dataset: Dataset) -> Rows | No
     texts = tuple(own_words(view.texts[hypothesis], view.seed_text) for hypothesis in test.hypotheses)
     return Rows(
         test=test,
-        points=tuple(evaluated_points(test, view, config, dataset)),
+        points=tuple(points.evaluated_points(test, view, config, dataset)),
         dataset=dataset,
         is_weighted=config.is_weighted,
         texts=texts,
@@ -180,11 +166,6 @@ def _line(point: Point, columns: Sequence[str], decimals: int | None) -> RowLine
     )
 
 
-def value_of(value: Value | None, decimals: int | None) -> str:
-    """Return an answer or a target; `no answer` for an abstention."""
-    return target_text(value, decimals) if isinstance(value, float) else value_text(value)
-
-
 def vote_of(point: Point, decimals: int | None, *, room: int = 24) -> VoteBar | str:
     if point.is_label:
         return VoteBar(shares=point.shares, labels=point.mixture.classes, abstained=point.abstained, room=room)
@@ -239,8 +220,8 @@ def rivals_of(
     texts, why, branch: by slot.
     """
     rivals, measure = [], "weight" if is_weighted else "hypotheses"
-    for name, slots in sides(point).items():
-        slot, share = _heaviest_text(slots, point, texts), percent(min(point.weight_of(slots), 1.0))
+    for name, slots in points.sides(point).items():
+        slot, share = _heaviest_text(slots, point, texts), percent(min(points.weight_of(point, slots), 1.0))
         rivals.append(
             Rival(
                 answer=name if point.is_label else f"{value_of(point.votes[slot], decimals)}, {name}",
@@ -253,19 +234,20 @@ def rivals_of(
     if rivals:
         yield Rivals(tuple(rivals))
     if silent := [slot for slot, vote in enumerate(point.votes) if vote is None and point.weights[slot] > 0]:
-        share = percent(min(1.0, point.weight_of(silent)))
+        share = percent(min(1.0, points.weight_of(point, silent)))
         yield Note(f"{share} of the {measure} gave no readable answer: {why(silent[0]) or 'its program fails here'}.")
 
 
 def _heaviest_text(slots: Sequence[int], point: Point, texts: Sequence[str]) -> int:
     """Return a slot of the heaviest text, its copies together; the shortest of equally heavy ones."""
-    copies = grouped((texts[slot], slot) for slot in slots)
-    return min(slots, key=lambda slot: (-round(point.weight_of(copies[texts[slot]]), 9), len(texts[slot])))
+    copies = points.grouped((texts[slot], slot) for slot in slots)
+    return min(slots, key=lambda slot: (-round(points.weight_of(point, copies[texts[slot]]), 9), len(texts[slot])))
 
 
 def share_note(point: Point) -> str:
     """Say why the share of a label is not the weight of its hypotheses; empty where they are equal in percent."""
-    weights, shares = {name: point.weight_of(slots) for name, slots in sides(point).items()}, dict(point.shares)
+    shares = dict(point.shares)
+    weights = {name: points.weight_of(point, slots) for name, slots in points.sides(point).items()}
     same = all(percent(weight) == percent(shares.get(label, weight)) for label, weight in weights.items())
     return "" if same or not point.mixture.noise else NOISE
 
@@ -283,10 +265,11 @@ def reason_words(prediction: Prediction) -> str:
 
 def answer_words(point: Point, decimals: int | None) -> str:
     """`yes (99 %)`, `2.7 (2 to 4)`, `I don’t know: yes leads (60 %)`. decimals: of the training targets."""
-    if not voices(point):
+    if not points.voices(point):
         return "No hypothesis with weight gave a readable answer" if point.votes else ""
     if not point.is_label:
-        return f"{'I don’t know; about ' if point.said and is_unknown(point) else ''}{mean_words(point, decimals)}"
+        lead = "I don’t know; about " if point.said and points.is_unknown(point) else ""
+        return f"{lead}{mean_words(point, decimals)}"
     if point.reject.conformal and point.is_undecided:
         return f"I don’t know: {possible_words(point)}"
     if len(point.votes) == 1 and not point.mixture.noise:
@@ -319,14 +302,14 @@ def outcome(point: Point, decimals: int | None = None) -> str:
 
 def possible_words(point: Point) -> str:
     """`one of A, B` or `any label`. The point is calibrated."""
-    labels = possible_labels(point)
+    labels = points.possible_labels(point)
     is_all = point.reject.conformal is not None and len(labels) == len(point.reject.conformal.classes) > 2
     return "any label" if is_all else f"one of {', '.join(labels)}"
 
 
 def range_words(point: Point, decimals: int | None) -> str:
     """`2.1 to 3.4`, or `any number`; empty without a calibration."""
-    ends = possible_range(point)
+    ends = points.possible_range(point)
     if ends is None:
         return ""
     low, high = (target_text(each, decimals) for each in ends)
@@ -404,15 +387,15 @@ def _simple_tile(found: Verdict) -> Iterator[Metric]:
     yield Metric(name="Best simple model", value=show(found.model_value), words=words)
 
 
-def _sure_and_right(points: Sequence[Point]) -> PartsBar:
+def _sure_and_right(test: Sequence[Point]) -> PartsBar:
     kinds: dict[tuple[str, str], Kind] = {
         ("sure", "right"): "good",
         ("sure", "wrong"): "bad",
         ("unsure", "right"): "unsure good",
         ("unsure", "wrong"): "unsure bad",
     }
-    is_sure = ("unsure" if point.is_split or point.is_undecided else "sure" for point in points)
-    is_right = ("right" if point.leader == point.row.target else "wrong" for point in points)
+    is_sure = ("unsure" if point.is_split or point.is_undecided else "sure" for point in test)
+    is_right = ("right" if point.leader == point.row.target else "wrong" for point in test)
     counts = Counter(zip(is_sure, is_right, strict=True))
     parts = tuple((" and ".join(words), counts[words], kind) for words, kind in kinds.items())
     return PartsBar(name="How sure, and how right", parts=parts)
@@ -423,11 +406,11 @@ def _sure_and_right(points: Sequence[Point]) -> PartsBar:
 
 def mistakes(rows: Rows) -> Iterator[Table | Note]:
     """Yield a confusion matrix, or of numbers the errors, and the score in a sentence."""
-    own, which = averaged_score(rows.test, rows.dataset), ROW_OF[rows.test.split]
+    own, which = points.averaged_score(rows.test, rows.dataset), ROW_OF[rows.test.split]
     yield from _confusion(rows, own, which) if own.n_correct is not None else _errors(rows, own, which)
 
 
-def _confusion(rows: Rows, own: Score, which: str) -> Iterator[Table | Note]:
+def _confusion(rows: Rows, own: points.Score, which: str) -> Iterator[Table | Note]:
     labels = rows.dataset.classes
     counts = Counter((str(p.row.target), DONT_KNOW if p.is_undecided else str(p.decision)) for p in rows.points)
     answers = [*labels, DONT_KNOW] if any(answer == DONT_KNOW for _, answer in counts) else [*labels]
@@ -443,11 +426,11 @@ def _confusion(rows: Rows, own: Score, which: str) -> Iterator[Table | Note]:
     likeliest = "By the likeliest label, " if DONT_KNOW in answers else ""
     yield Note(
         f"{likeliest}{percent(own.value, 1)} of {counted(own.n, which)} are right, which means {interval}{balanced}; "
-        f"log score {fixed(log_score(rows.points) or 0.0)} nats a row."
+        f"log score {fixed(points.log_score(rows.points) or 0.0)} nats a row."
     )
 
 
-def _errors(rows: Rows, own: Score, which: str) -> Iterator[Table | Note]:
+def _errors(rows: Rows, own: points.Score, which: str) -> Iterator[Table | Note]:
     errors = [float(p.prediction) - float(p.row.target or 0.0) for p in rows.points if p.prediction is not None]
     if not errors:
         yield Note("No row has a readable answer.")
@@ -469,5 +452,5 @@ def calibrated(rows: Rows) -> tuple[Note, ...]:
     conformal = rows.points[0].reject.conformal
     if conformal is None:
         return ()
-    inside = f"{integer(sum(map(holds_truth, rows.points)))} of {counted(len(rows.points), 'row')}"
+    inside = f"{integer(sum(map(points.holds_truth, rows.points)))} of {counted(len(rows.points), 'row')}"
     return (Note(f"{promise_sentence(conformal)} The truth was possible on {inside}."),)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from vpp.data.columns import find_form
+from vpp.data.columns import date_forms, read_date
 from vpp.data.dataset import Column
 from vpp.data.numbers import is_number
 from vpp.events import same_answer
@@ -133,8 +133,8 @@ def parted(column: Column, cells: Sequence[str | None]) -> Mapping[str, list[int
     if len({*present}) > MOST_VALUES:
         if column.kind == "number":
             keys = {cell: float(cell) for cell in present if is_number(cell)}
-        elif column.kind == "date" and (form := find_form(present)):
-            keys = {cell: form.read(cell).timestamp() for cell in present}
+        elif column.kind == "date" and (forms := date_forms(present)):
+            keys = {cell: date.timestamp() for cell in present if (date := read_date(cell, forms[0]))}
     if keys:
         known = [keys[cell] for cell in present if cell in keys]
         edges = sorted({*quantiles(known, n=4, method="inclusive")})

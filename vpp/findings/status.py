@@ -18,7 +18,7 @@ from vpp.llm.prompts import cut_cells
 from vpp.llm.protocol import KEY_REFUSED, NO_API, OF_PROMPT, RETRY_AFTER_LIMIT_S
 from vpp.problem import Prediction
 from vpp.runs.asking import CheckResult
-from vpp.runs.directory import Command, JournalReader, RunDirectory, State, Summary
+from vpp.runs.directory import Command, JournalAnswers, State, Summary
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import FinishReason, RunView
 from vpp.show.blocks import Alert, Block, Mark, Note, Table
@@ -206,11 +206,14 @@ def refused_rows(answers: Iterable[Prediction]) -> Counter[str]:
     return Counter(words.values())
 
 
-def withheld(directory: RunDirectory) -> Iterator[str]:
+def withheld(answers: JournalAnswers) -> Counter[str]:
+    """Count the rows that the server refused to answer in a run, by its words."""
+    return refused_rows((*answers.by_pair.values(), *answers.readings.values()))
+
+
+def withheld_sentences(answers: JournalAnswers) -> Iterator[str]:
     """Yield `3 rows: withheld by the server's filter (…).`"""
-    answers = JournalReader(directory.journal).read().answers
-    for words, n in refused_rows((*answers.by_pair.values(), *answers.readings.values())).most_common():
-        yield f"{counted(n, 'row')}: {words}."
+    yield from (f"{counted(n, 'row')}: {words}." for words, n in withheld(answers).most_common())
 
 
 def wait_words(usage: Usage, *, now: float) -> str:

@@ -122,11 +122,9 @@ def _labels_read(classes: Sequence[Any]) -> list[str]:
 
 
 class VPPRegressor(RegressorMixin, _Estimator):  # type: ignore[misc]
-    """Regressor by the weighted mean of sentences' predictions. `fit` trains on all rows it gets, gaps allowed.
+    """Regressor by the weighted mean of sentences' predictions, with the parameters of `VPPClassifier`.
 
-    endpoint: "demo" (default) for the built-in demo model, or as in `vpp.fit`. options: other keywords of `vpp.fit`,
-    such as {"prior": "Size matters."}. The other parameters are those of `vpp.fit`.
-    posterior_: the `vpp.Posterior` of the run, which the app shows too.
+    posterior_: the `vpp.Posterior` of the run.
     """
 
     def fit(self, X: Any, y: Any) -> "VPPRegressor":

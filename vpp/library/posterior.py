@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from vpp.cli import system
-from vpp.cli.progress import ask
+from vpp.cli.progress import ask, follow
 from vpp.data.build import ColumnChoice, build_dataset
 from vpp.data.dataset import DETECT, ReadAs, SplitRule
 from vpp.data.descriptions import by_key
@@ -31,8 +31,8 @@ from vpp.reporting.exports import data_tree, log_run, write_all
 from vpp.reporting.predictions import filled_rows, sheet_of, sheet_rows
 from vpp.reporting.standalone import LeftOut, standalone
 from vpp.runs.asking import Answers, Asking, Questions, average_answers
-from vpp.runs.directory import RunDirectory, RunReader, read_summary
-from vpp.runs.group import Group, begin, start_open, wait_for
+from vpp.runs.directory import RunDirectory, RunReader
+from vpp.runs.group import Group, begin
 from vpp.runs.preparation import Preparation, continue_run, read_sentences, template_texts
 from vpp.runs.process import TIMEOUT_S, endpoint_for
 from vpp.runs.spec import EndpointSpec, RunSpec
@@ -41,7 +41,7 @@ from vpp.show import blocks
 from vpp.show.figures import plotly_figure
 from vpp.show.markup import lines, markdown
 from vpp.show.words import counted, percent
-from vpp.trials import TrialAsking, TrialSize
+from vpp.trials import TrialAsking
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -259,24 +259,9 @@ def run_to_end(prepared: Preparation, *, seeds: int = 1, progress: bool | None =
     seeds: number of runs; of two or more, the run that weighs all their sentences is returned. progress: True shows a
     progress bar, False hides it, None shows it in notebooks only.
     """
-    from tqdm import tqdm
-
     folder = system.environment().runs_dir
     runs = [prepared.create(folder)] if seeds == 1 else begin(prepared, seeds, folder)
-    start_open(runs, keys=system.keys())
-    with tqdm(desc=runs[0].id, unit="step", disable=not (is_notebook() if progress is None else progress)) as bar:
-
-        def look(_: object) -> None:
-            summaries = list(map(read_summary, runs))
-            bar.total = sum(each.total_steps for each in summaries)
-            bar.update(sum((each.last_step or 0) + (each.last_step is not None) for each in summaries) - bar.n)
-
-        try:
-            wait_for(runs, look)
-        except KeyboardInterrupt:
-            for run in runs:
-                run.send_command("stop")
-            raise
+    follow(runs, has_bar=is_notebook() if progress is None else progress)
     for run in runs:
         _check_end(run)
     directory = runs[0] if seeds == 1 else Group(folder, runs[0].spec().group).pool()
@@ -396,7 +381,7 @@ def trial(directory: str | Path, *, ideas: int = 3, changes: int = 20, rows: int
     The result is kept in the run's directory. ideas: the heaviest so many. changes: changed rows of each of two kinds
     for each idea. rows: training rows that score. Raises InputError, RunError or EndpointError.
     """
-    asking = TrialAsking(RunReader(RunDirectory(directory)), TrialSize(ideas=ideas, changes=changes, rows=rows))
+    asking = TrialAsking(RunReader(RunDirectory(directory)), ideas=ideas, changes=changes, rows=rows)
     return ask_all(asking)
 
 

@@ -9,7 +9,6 @@ import json
 import sqlite3
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +21,6 @@ from vpp.llm.protocol import Completion
 
 WAIT_S = 2.0
 """Seconds to wait for another process that has locked the database; after them a run goes on without its cache."""
-OnFault = Callable[[str, int], None]
-"""Receives the reason of a failure and the number of answers that are not stored because of it."""
 _ANSWER = TypeAdapter(Completion)
 _FAULTS = (OSError, sqlite3.Error, Timeout)
 
@@ -51,8 +48,8 @@ class TextDisk(Disk):  # type: ignore[misc]
 class ResponseCache:
     """Answers by `cache_key`. Several processes may share a folder."""
 
-    def __init__(self, folder: Path, *, on_fault: OnFault = lambda *_: None) -> None:
-        """Open or create the cache. Raises InputError if the folder cannot be used."""
+    def __init__(self, folder: Path, *, on_fault: Callable[[str, int], None] = lambda *_: None) -> None:
+        """Raise InputError if the folder cannot be used. on_fault: gets a reason, and how many answers are lost."""
         self._on_fault = on_fault
         self._is_locked = False
         # answers are far shorter than 4 MiB, so each lives in the database; nothing is evicted
@@ -65,14 +62,14 @@ class ResponseCache:
             raise InputError(f"the response cache {folder} cannot be used ({error}): choose another folder") from error
 
     def get(self, key: str) -> Completion | None:
-        """Return the answer under `key`, marked as cached; None for none, or a row that this module did not write."""
+        """Return the answer under `key`; None for none, or a row that this module did not write."""
         stored = self._use(lambda: self._store.get(key), unkept=0)
         with suppress(ValidationError, TypeError):
-            return replace(_ANSWER.validate_json(stored, strict=True, extra="forbid"), cached=True)
+            return _ANSWER.validate_json(stored, strict=True, extra="forbid")
         return None
 
     def put(self, key: str, completion: Completion) -> None:
-        answer = _ANSWER.dump_json(completion, exclude={"cached", "refusal"}).decode()
+        answer = _ANSWER.dump_json(completion, exclude={"refusal"}).decode()
         self._use(lambda: self._store.set(key, answer), unkept=1)
 
     def _use(self, work: Callable[[], Any], *, unkept: int) -> Any:

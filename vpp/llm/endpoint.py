@@ -98,24 +98,17 @@ class Endpoint:
             await client.aclose()
 
     async def complete(
-        self,
-        messages: Messages,
-        *,
-        temperature: float,
-        seed: int,
-        max_tokens: int,
-        structured: Structure | None = None,
-        top_logprobs: int = 0,
+        self, messages: Messages, *, structured: Structure | None = None, top_logprobs: int = 0, **sampling: float
     ) -> Completion:
         """Return an answer from the cache or the server; its text may be empty.
 
         structured: the form that the server is asked to enforce; it may ignore it. top_logprobs: how many alternatives
-        of each token are asked for, with their log-probabilities; the server may have none.
+        of each token are asked for, with their log-probabilities; the server may have none. sampling: temperature, seed
+        and max_tokens.
         Raises PromptRefused if the server refuses this prompt, EndpointRefused if it refuses every one,
         EndpointUnreachable if no attempt got a usable answer.
         """
-        options: dict[str, Any] = {"max_tokens": max_tokens, "temperature": temperature, "seed": seed}
-        options |= protocol.request_options(structured)
+        options: dict[str, Any] = {**sampling, **protocol.request_options(structured)}
         if effort := self.server.effort:
             options["reasoning_effort"] = effort
         if effort == "none":
@@ -123,21 +116,18 @@ class Endpoint:
         if top_logprobs:
             options |= {"logprobs": True, "top_logprobs": top_logprobs}
         key = self._key(messages, options) if self.cache else ""
-        completion = self.cache.get(key) if self.cache else None
+        stored = self.cache.get(key) if self.cache else None
         try:
-            completion = completion or await self._retried(messages, options)
+            completion = stored or await self._retried(messages, options)
         except EndpointError:
             self.counters.add(failed=1)
             raise
         # the server may answer better another time
         is_whole = completion.text and not is_cut(messages, completion)
-        if self.cache and is_whole and not completion.cached and (completion.first_tokens or not top_logprobs):
+        if self.cache and is_whole and not stored and (completion.first_tokens or not top_logprobs):
             self.cache.put(key, completion)
-        self.counters.add(
-            cached=int(completion.cached),
-            prompt_tokens=completion.prompt_tokens,
-            completion_tokens=completion.completion_tokens,
-        )
+        tokens = {"prompt_tokens": completion.prompt_tokens, "completion_tokens": completion.completion_tokens}
+        self.counters.add(cached=stored is not None, **tokens)
         return completion
 
     def _key(self, messages: Messages, options: dict[str, Any]) -> str:
@@ -218,8 +208,7 @@ class Endpoint:
             finally:
                 self._throttle.began.remove(began)
                 if completion:
-                    self._check(body, completion)
-                    self._pay(body, completion)
+                    self._account(body, completion)
                 self._budget.ended()
 
     def _leave_out(self, fields: Mapping[str, float | None], body: dict[str, Any]) -> None:
@@ -229,15 +218,13 @@ class Endpoint:
             bound = "" if value is None else f" {'above' if value < body[name] else 'below'} {value:g}"
             self.counters.refuse(f"{name}{bound} ({self.model[:60]})")
 
-    def _check(self, body: dict[str, Any], completion: Completion) -> None:
-        """Note whether the server read all of an accepted request, and kept to its limit of tokens."""
+    def _account(self, body: dict[str, Any], completion: Completion) -> None:
+        """Pay for an answer; note whether the server read all of the request, and kept to its limit of tokens."""
         newer_limit = protocol.MOST_TOKENS[0]
         if completion.completion_tokens > body.get(newer_limit, protocol.COUNT_LIMIT) + 16:  # but for end marks
             self._leave_out({newer_limit: None}, body)  # Ollama accepts it and ignores it, but keeps to the older one
         if is_cut(body["messages"], completion):
             self.counters.fault(PROMPT_CUT)
-
-    def _pay(self, body: dict[str, Any], completion: Completion) -> None:
         if self.price != FREE:  # an upper bound, if the server counts no tokens
             read = completion.prompt_tokens or prompt_tokens(body["messages"])
             self._budget.pay(self.price.of(read, completion.completion_tokens or tokens_at_most(completion.text)))

@@ -149,10 +149,8 @@ class Shared(Generic[K, V]):
         questions: with the call that asks each.
         """
         new = [key for key in questions if key not in self.answers]
-        for key in new:
-            if key not in self._tasks:
-                self._tasks[key] = asyncio.create_task(self._ask(key, questions[key]))
-        tasks = {key: self._tasks[key] for key in new}
+        tasks = {key: self._tasks.get(key) or asyncio.create_task(self._ask(key, questions[key])) for key in new}
+        self._tasks |= tasks
         self._callers.update(new)
         try:
             done, _ = await asyncio.wait(tasks.values(), return_when=asyncio.FIRST_EXCEPTION) if new else ((), ())

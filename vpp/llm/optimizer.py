@@ -106,16 +106,35 @@ _MARKS = re.compile(
     r"<<<|>>>|<\|[^|<>\n]{1,30}\|>|^user:|current rule:|\[1\](?=[\s\S]{1,60}\[2\])|\(the rule gave\b",
     re.IGNORECASE | re.MULTILINE,
 )
+OF_EXAMPLES = frozenset(words("depth tide cats town oslo rome petals colour teal plum soil lush slogan tilt sheep"))
+"""Columns and values of the worked examples, without those that rules for other tables often have: high, letter."""
+OF_RULES = frozenset(words("rule rules hypothesis"))
+CONDITIONS = frozenset(words("if when whenever unless where whose who otherwise else always"))
+_UNFINISHED = re.compile(r".*[,(<>=]|than|is|are|and|or|the|of|if|when|unless|an?")
+"""A last word after which a rule cannot end."""
 
 
 def fault_of(rule: str, dataset: Dataset) -> str | None:
     """Return why a text is no rule and what to write instead, in one line; None if it may be one."""
+    return next(_faults(rule, dataset), None)
+
+
+def _faults(rule: str, dataset: Dataset) -> Iterator[str]:
     cells = {cell.casefold() for row in dataset.train for _, cell in row.inputs if cell}
     tokens = frozenset(words(rule))
     if (mark := _MARKS.search(rule)) and not any(mark[0].casefold() in cell for cell in cells):
-        return f"it holds “{shortened(mark[0])}”, a mark of the prompt: write the rule alone, in words"
+        yield f"it holds “{shortened(mark[0])}”, a mark of the prompt: write the rule alone, in words"
     if any(re.search(pattern, rule, re.IGNORECASE) for pattern in _target_uses(dataset, cells)):
-        return f"it needs {shortened(dataset.target)} to be known, which is to be predicted: use the inputs alone"
+        yield f"it needs {shortened(dataset.target)} to be known, which is to be predicted: use the inputs alone"
+    described = " ".join(text for name, text in dataset.descriptions.columns.items() if name in dataset.inputs)
+    inputs = {*words(" ".join(dataset.inputs)), *(word for word in words(described) if len(word) > 3)}
+    known = {*cells, *map(str.casefold, (*dataset.inputs, dataset.target, *dataset.classes, described))}
+    if _is_unfinished(rule, known):
+        yield "it stops in mid-sentence: write the whole rule"
+    if foreign := _word_of_examples(rule, dataset, known):
+        yield f"it speaks of '{foreign}', a word of the examples: use the columns of this table"
+    if name := _column_listed_in_full(rule, dataset):
+        yield f"it lists every value of {shortened(name)}, so it gives one output: say which of them give which"
     if dataset.classes:
         is_computed = {label.casefold() for label in dataset.classes} <= cells or (
             all(label.replace(".", "", 1).lstrip("+-").isdigit() for label in dataset.classes)
@@ -123,13 +142,41 @@ def fault_of(rule: str, dataset: Dataset) -> str | None:
         )
         if not (is_computed or _names_label(rule, dataset)):
             listed = ", ".join(map(shortened, dataset.classes[:10]))
-            return f"it names no label: say which inputs give which of {listed}"
-        return None
-    described = " ".join(text for name, text in dataset.descriptions.columns if name in dataset.inputs)
-    inputs = {*words(" ".join(dataset.inputs)), *(word for word in words(described) if len(word) > 3)}
-    if not (COMPUTED & tokens or re.search(r"\d", rule) or _any_alike(tokens, inputs)):
-        return "it names no column and no output: say which inputs give which output"
-    return None
+            yield f"it names no label: say which inputs give which of {listed}"
+    elif not (COMPUTED & tokens or re.search(r"\d", rule) or _any_alike(tokens, inputs)):
+        yield "it names no column and no output: say which inputs give which output"
+    if OF_RULES & tokens and tokens.isdisjoint({*CONDITIONS, *COMPUTED, *cells}) and not _any_alike(tokens, inputs):
+        yield "it only speaks of a rule: say which inputs give which output"
+
+
+def _is_unfinished(rule: str, known: set[str]) -> bool:
+    """Return whether a rule ends within brackets or quotes, or with a word that goes on. known: names and values."""
+    plain = re.sub(r'"[^"]*"', "quoted", rule)
+    last = (plain.casefold().split() or [""])[-1].rstrip(".'`*_")
+    if _UNFINISHED.fullmatch(last):
+        return last not in known
+    is_open = '"' in plain or plain.count("(") > plain.count(")")
+    return is_open and not any(mark in text for text in known for mark in '("')
+
+
+def _word_of_examples(rule: str, dataset: Dataset, known: set[str]) -> str:
+    """Return a word of the worked examples that this table does not have; if it has texts, one used as a column."""
+    kinds = {column.kind for column in dataset.columns if column.name in dataset.inputs}
+    for word in filter(OF_EXAMPLES.__contains__, words(rule)):
+        is_column = re.search(rf"\b(?:if|and|or) {word} is\b|\b{word}_", rule, re.IGNORECASE)
+        if (is_column or "text" not in kinds) and not any(word[:4] in text for text in known):
+            return word
+    return ""
+
+
+def _column_listed_in_full(rule: str, dataset: Dataset) -> str:
+    """Return a column of which a condition lists every category: `if island is Torgersen, Biscoe or Dream`."""
+    for name in (column.name for column in dataset.columns if column.kind == "category"):
+        listed = re.search(rf"\bif {_spelt(name)} is ((?:\w+(?:,? or |, )){{1,100}}\w+)", rule.casefold())
+        values = {(dict(row.inputs).get(name) or "").casefold() for row in dataset.train} if listed else set()
+        if listed and values <= {*re.split(",? or |, ", listed[1])}:
+            return name
+    return ""
 
 
 def _names_label(rule: str, dataset: Dataset) -> bool:
@@ -161,7 +208,7 @@ def _target_uses(dataset: Dataset, cells: set[str]) -> Iterator[str]:
         name = rf"(?:the )?(?:\w+['’]s )?[\"'`]?{_spelt(dataset.target)}\b[\"'`]?"
         is_so = rf"{name}(?: of the \w+)?(?: is\b| ?[=<>≤≥])"
         yield rf"\b(?:if|when|unless) (?:{is_so}|[^,;:\n]{{1,160}}?,? (?:and|or) {is_so}(?: \S+){{1,4}}?[,;])"
-        yield rf"\b(?:use|look at) (?:the )?(?:column )?{name}"
+        yield rf"\b(?:use|look at|depending on) (?:the )?(?:column )?{name}"
     values = {cell for row in dataset.train for name, cell in row.inputs if cell and kinds[name] == "category"}
     labels = [label for label in dataset.classes if not {*words(label)} <= DESCRIBING and not label.isdigit()]
     if labels and values and cells.isdisjoint(map(str.casefold, labels)):
@@ -171,6 +218,7 @@ def _target_uses(dataset: Dataset, cells: set[str]) -> Iterator[str]:
             rf"(?:is|are) (?:not |both )?(?:{thing} or ){{0,3}}(?:{_any_of(labels)})(?=[.,;:]| (?:and|or)\b|\s*\Z)"
         )
         yield rf"\b(?:if|when|unless) (?:[^.,;:\n]{{1,160}}? (?:and|or) )?{things} {is_label}"
+        yield rf"\b(?:if|when|unless) [^.,;:\n]{{1,160}}? and (?:{_any_of(labels)}) (?:is|are|never|always)\b"
 
 
 def _spelt(text: str) -> str:

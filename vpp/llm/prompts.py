@@ -93,8 +93,8 @@ class Prompts:
         """What inputs, target and labels mean, a line each in a fence; empty if nothing is described."""
         target, texts = one_line(self.dataset.target), self.dataset.descriptions
         names = {name: one_line(name) for name in self.dataset.inputs} | {self.dataset.target: f"{target} (the output)"}
-        lines = [f"{names[name]}: {one_line(text)}" for name, text in texts.columns if name in names]
-        lines += [f"{target} = {one_line(label)}: {one_line(text)}" for label, text in texts.labels]
+        lines = [f"{names[name]}: {one_line(text)}" for name, text in texts.columns.items() if name in names]
+        lines += [f"{target} = {one_line(label)}: {one_line(text)}" for label, text in texts.labels.items()]
         return "\n".join(["What the columns mean:", "<<<", *lines, ">>>"]) if lines else ""
 
     @cached_property

@@ -52,7 +52,6 @@ class Completion:
     """Whether it ends at its limit of tokens."""
     prompt_tokens: Tokens = 0
     completion_tokens: Tokens = 0
-    cached: bool = False
     refusal: str = ""
     """Words of a server that refused this prompt, so that there is no answer."""
     reasoning: str | None = None
@@ -233,9 +232,6 @@ def read_reply(status: int, headers: Mapping[str, str], body: bytes, sent: Mappi
         complaint = Complaint(WEB_PAGE if text.startswith("<") else short_reason(text))
         if is_fine and complaint.words == WEB_PAGE:
             raise Failure("web page", f"{NO_API}: found a web page", FIX_ADDRESS) from None
-        if is_fine and text.startswith("data:"):
-            words, fix = "it streams answers, though asked not to", "switch its streaming off"
-            raise Failure("streamed", words, fix, "server") from None
         if is_fine:
             words = f"answered something that is not complete JSON: {complaint.words or 'nothing'}"
             raise Failure("broken JSON", words, FIX_ADDRESS) from None
@@ -274,8 +270,6 @@ class Complaint(NamedTuple):
     codes: str = ""
     """Its codes, types and statuses in lower case."""
     param: str = ""
-    is_of_protocol: bool = False
-    """True if it has the form that servers of the protocol use."""
 
 
 LEVELS = 8
@@ -294,7 +288,6 @@ def complaint_of(error: Any) -> Complaint:
         words=printable("; ".join(dict.fromkeys(filter(None, map(printable, words))))),
         codes=" ".join(codes).casefold(),
         param=next((text for name, text in parts if name == "param"), ""),
-        is_of_protocol=any(name == "error" or (name, text.casefold()) == ("object", "error") for name, text in parts),
     )
 
 
@@ -306,8 +299,6 @@ def _parts(name: str, value: Any, levels: int) -> Iterator[tuple[str, str]]:
     if isinstance(value, str | int | float):
         yield name, str(value)[:WORDS_LIMIT]
     elif isinstance(value, dict) and levels:
-        if "error" in value:
-            yield "error", ""
         for key, inner in value.items():
             yield from _parts(key, inner, levels - 1)
     elif isinstance(value, list) and levels:
@@ -356,12 +347,11 @@ _ANSWERS = tuple(
         # the second: a rate limit that the request alone exceeds
         (rf"413|.*request too large|{_OF_PROMPT}{_TOO_LONG}", DOES_NOT_FIT, FIX_LONG),
         (_OF_PROMPT + _FILTER, PROMPT_FILTERED, FIX_FILTER),
-        (rf"40[0356] with a web page|40[36] \(other\)(?!.*{_ACCESS})", PROMPT_BLOCKED, FIX_BLOCKED),
-        (rf".*{_NO_PATH}|405|501", NO_API, FIX_ADDRESS),
+        (rf"40[0356] with a web page|40[36](?!.*{_ACCESS})", PROMPT_BLOCKED, FIX_BLOCKED),
+        (rf".*{_NO_PATH}|404(?!.*model)|405|501", NO_API, FIX_ADDRESS),
         (rf"200|408|409|42[345]|429|499|5\d\d|40[04].*{_UNLOADED}", TRY_AGAIN, FIX_BUSY),
         (rf"401|403|.*{_KEY}", KEY_REFUSED, FIX_KEY),
         (rf"40[04].*{_NO_MODEL}", UNKNOWN_MODEL, "take one of those it lists"),
-        (r"404 (with a web page|\(other\))", NO_API, FIX_ADDRESS),
         (r"404", f"{UNKNOWN_MODEL} or address", f"check the model's name, or {FIX_ADDRESS}"),
         (r"3\d\d", "it redirects", "give the address it redirects to: {}"),
         (r"400.*enable_thinking", NOT_ACCEPTED, """switch its thinking off: --body '{{"enable_thinking": false}}'"""),
@@ -373,8 +363,7 @@ _ANSWERS = tuple(
 
 def failure_of(status: int, complaint: Complaint, headers: Mapping[str, str]) -> Failure:
     """Return what a status and its words refuse: this prompt, every one, or only this attempt."""
-    is_other = not complaint.is_of_protocol and complaint.words != WEB_PAGE
-    said = f"{status} {'(other) ' if is_other else ''}{complaint.words} {complaint.codes}"
+    said = f"{status} {complaint.words} {complaint.codes}"
     what, fix = next((what, fix) for pattern, what, fix in _ANSWERS if pattern.match(said))
     words = short_reason(complaint.words)
     reason = f"HTTP {status} {words}".rstrip() if status != 200 else f"answered 200 with an error: {words}"
@@ -458,8 +447,6 @@ MOVED = {"temperature": 2.0, "top_logprobs": 20.0}
 """Fields whose value moves to the nearest number in a refusal, with the largest plausible one."""
 STEP = 0.01
 """Distance from a bound that the server does not take itself: `greater than 0`."""
-MOST_MOVES = 6
-"""Moves of a field's bounds before it is left out: each costs a request."""
 _OF_SIZE = re.compile(
     r"context|input.?(tokens|length)|at most|too (high|long|large|big|many)|exceed|(greater|less|more) than",
     re.IGNORECASE,
@@ -467,16 +454,9 @@ _OF_SIZE = re.compile(
 _NUMBER = re.compile(r"(?<!\w)(?<!\d\.)\d{1,9}(?:\.\d{1,9})?(?!\.?\w)")
 
 
-class Bounds(NamedTuple):
-    """Values of a field that a server has not refused."""
-
-    low: float = -inf
-    high: float = inf
-    moves: int = 0
-
-
-Refused = dict[str, Bounds | None]
-"""Fields of a request of which a server refuses values; None if it takes none."""
+Refused = dict[str, tuple[float, float] | None]
+"""Fields of a request of which a server refuses values, with the bounds of the others; None if it takes none."""
+ANY = (-inf, inf)
 
 
 def nearest_value(value: float, words: str, most: float) -> float | None:
@@ -487,8 +467,10 @@ def nearest_value(value: float, words: str, most: float) -> float | None:
     numbers = set(map(float, _NUMBER.findall(words)))
     if value == 0:
         return STEP if numbers or "positive" in words else None
-    others = [each for each in numbers - {0.0, value} if each <= most]
-    return min(others, key=lambda each: abs(each - value)) if others else value - STEP if value in numbers else None
+    if others := [each for each in numbers - {0.0, value} if each <= most]:
+        return min(others, key=lambda each: abs(each - value))
+    is_bound = value in numbers and value == int(value)  # any other number is only repeated
+    return value - STEP if is_bound else None
 
 
 def refused_fields(complaint: Complaint, sent: Mapping[str, Any]) -> dict[str, float | None]:
@@ -508,12 +490,13 @@ def refused_fields(complaint: Complaint, sent: Mapping[str, Any]) -> dict[str, f
 
 def note_refused(refused: Refused, name: str, sent: float, moved: float | None) -> None:
     """Narrow a field's bounds so that the value moves; leave the field out if that is in vain."""
-    bounds = refused.get(name, Bounds())
-    if bounds and moved is not None and bounds.low <= sent <= bounds.high:  # else another request has moved it already
-        value, moves = type(sent)(moved), bounds.moves + 1
-        bounds = Bounds(bounds.low, value, moves) if value < sent else Bounds(value, bounds.high, moves)
-        moved = None if value == sent or bounds.low > bounds.high or moves > MOST_MOVES else value
-    refused[name] = None if moved is None else bounds
+    bounds = refused.get(name, ANY)
+    if bounds is None or moved is None:
+        refused[name] = None
+    elif bounds[0] <= sent <= bounds[1]:  # else another request has moved it already
+        value = type(sent)(moved)
+        low, high = (bounds[0], value) if value < sent else (value, bounds[1])
+        refused[name] = (low, high) if value != sent and low <= high else None
 
 
 def accepted_fields(options: Mapping[str, Any], refused: Refused) -> dict[str, Any]:
@@ -521,7 +504,7 @@ def accepted_fields(options: Mapping[str, Any], refused: Refused) -> dict[str, A
     fields = {}
     for option, value in options.items():
         names = MOST_TOKENS if option == "max_tokens" else (option,)
-        if name := next((name for name in names if refused.get(name, Bounds())), ""):
+        if name := next((name for name in names if refused.get(name, ANY)), ""):
             bounds = refused.get(name)
-            fields[name] = max(bounds.low, min(value, bounds.high)) if bounds else value
+            fields[name] = max(bounds[0], min(value, bounds[1])) if bounds else value
     return fields

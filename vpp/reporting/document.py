@@ -23,7 +23,7 @@ from vpp.findings.result import caveats, evidence_measure, odds_words, posterior
 from vpp.findings.rows import Rows, calibrated, evaluated_rows, headline, mistakes, row_table, trust
 from vpp.findings.ruled_out import ruled_out, ruled_out_table
 from vpp.findings.slices import slices, worst_by_column
-from vpp.findings.status import finish_words, rows_sentence, steps_done, withheld
+from vpp.findings.status import finish_words, rows_sentence, steps_done, withheld_sentences
 from vpp.findings.verdict import blocks, run_verdict
 from vpp.runs.directory import RunReader, Snapshot
 from vpp.runs.group import Group
@@ -145,7 +145,7 @@ def appendix(reader: RunReader) -> Mapping[str, tuple[object, ...]]:
         "Calibration and evidence": calibration(reader, snapshot, rows),
         "Slices": worst_by_column(slices(rows)) if rows else (),
         "Ruled out": ruled_out_table(ruled_out(snapshot.view, dataset), seed_text=snapshot.view.seed_text),
-        "How far to trust this": map(Note, (*caveats(snapshot, dataset), *withheld(reader.directory))),
+        "How far to trust this": map(Note, (*caveats(snapshot, dataset), *withheld_sentences(reader.read_answers()))),
         "Options and table": options(snapshot, dataset),
         "The command that repeats the run": command(snapshot.spec),
     }

@@ -22,11 +22,12 @@ from vpp.errors import InputError, RunError
 from vpp.events import Constant, Evaluated
 from vpp.findings.hypotheses import prior_words
 from vpp.findings.points import reject_option, totals
+from vpp.findings.programs import program_of
 from vpp.posterior.calibration import RejectOption
 from vpp.posterior.prediction import TIE
 from vpp.programs.columns import Argument, Columns
 from vpp.programs.sandbox import LARGEST, VALUE_LENGTH
-from vpp.programs.source import Program, ProgramFault, read_program, strict_fault
+from vpp.programs.source import Program, strict_fault
 from vpp.runs.directory import RunReader
 from vpp.runs.view import RunView, priors
 from vpp.show.markup import FORMULA, one_line
@@ -45,17 +46,6 @@ class LeftOut:
     @property
     def words(self) -> str:
         return one_line(f"left out, {percent(self.weight)} of the weight: {self.text} ({self.reason})")
-
-
-@dataclass(frozen=True, slots=True)
-class _Hypothesis:
-    text: str
-    weight: float
-    copies: int
-    noise: float | None
-    prior: float | None
-    """Among the sentences that are only weighed."""
-    program: Program
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,15 +86,15 @@ def standalone(reader: RunReader) -> Standalone:
     ids = [view.population[slot].hypothesis for slot in kept]
     shares, noise_of = totals(zip(ids, weights, strict=True)), dict(zip(ids, noise, strict=True))
     prior_of = dict(zip((particle.hypothesis for particle in view.population), priors(view), strict=False))
-    own = [
-        _Hypothesis(view.texts[id_], shares[id_], ids.count(id_), noise_of[id_], prior_of.get(id_), program)
-        for id_, program in programs.items()
-    ]
+    own: list[tuple[dict[str, Any], Program]] = []
+    for id_, program in programs.items():
+        record = {"text": view.texts[id_], "weight": shares[id_], "prior": prior_of.get(id_)}
+        own.append((record | {"copies": ids.count(id_), "noise": noise_of[id_]}, program))
     lines = [
         *_comment(f"Run {reader.directory.id}: it predicts {dataset.target!r}."),
         *chain.from_iterable(map(_comment, (left_out_words(left_out), *(each.words for each in left_out)))),
         "",
-        *_functions(sorted(own, key=lambda each: -each.weight)),
+        *_functions(sorted(own, key=lambda each: -each[0]["weight"])),
         *_rule(reject, train.constant if train else None, dataset),
         *_cells(dataset, columns, programs),
     ]
@@ -127,14 +117,9 @@ def _programs_of(reader: RunReader, view: RunView, columns: Columns) -> tuple[di
 
 def _program(reader: RunReader, identity: str, columns: Columns) -> Program | str:
     """The hypothesis as a program that may run outside the sandbox, or why there is none."""
-    translation = reader.read_answers().translations.get(identity)
-    if translation is None or translation.code is None:
-        reason = translation.reason if translation else None
+    program, reason = program_of(reader.read_answers().translations.get(identity), columns)
+    if program is None:
         return f"it has no program: {reason}" if reason else "it has no program"
-    try:
-        program = read_program(translation.code, columns.aliases, columns.texts)
-    except ProgramFault as fault:
-        return f"it has no program: {fault}"
     refusal = strict_fault(program)
     return f"its program must stay in the sandbox: {refusal}" if refusal else program
 
@@ -216,16 +201,16 @@ def _rule(reject: RejectOption, constant: Constant | None, dataset: Dataset) -> 
     yield "THRESHOLD = math.inf" if threshold == math.inf else _line("THRESHOLD", threshold)
 
 
-def _functions(own: Sequence[_Hypothesis]) -> Iterator[str]:
+def _functions(own: Sequence[tuple[dict[str, Any], Program]]) -> Iterator[str]:
+    """own: what is known of each hypothesis, and its program."""
     lines: list[dict[str, Any]] = []
-    for n, each in enumerate(own, 1):
-        calculates = any(isinstance(node, ast.BinOp | ast.AugAssign) for node in ast.walk(ast.parse(each.program.code)))
-        more = {"columns": each.program.columns, "calculates": calculates}
-        lines.append({name: getattr(each, name) for name in ("text", "weight", "prior", "copies", "noise")} | more)
+    for n, (record, program) in enumerate(own, 1):
+        calculates = any(isinstance(node, ast.BinOp | ast.AugAssign) for node in ast.walk(ast.parse(program.code)))
+        lines.append(record | {"columns": program.columns, "calculates": calculates})
         yield ""
-        facts = ", ".join(filter(None, (percent(each.weight), prior_words(each.prior))))
-        yield from _comment(f"{facts}: {each.text}")
-        yield _function(each.program, f"predict_{n}") + "\n"
+        facts = ", ".join(filter(None, (percent(record["weight"]), prior_words(record["prior"]))))
+        yield from _comment(f"{facts}: {record['text']}")
+        yield _function(program, f"predict_{n}") + "\n"
     yield ""
     yield _line("HYPOTHESES", lines)
     yield f"PROGRAMS = ({', '.join(f'predict_{n}' for n in range(1, len(lines) + 1))},)"

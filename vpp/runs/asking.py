@@ -1,14 +1,11 @@
-"""A run's models, opened from its directory, and questions to them after it, about new rows.
-
-Nothing that is asked here changes the run itself. Logarithms are natural.
-"""
+"""A run's models, opened from its directory, and questions to them about rows, which change nothing of the run."""
 
 import asyncio
 import importlib.metadata
 import platform
 import threading
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from concurrent import futures
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -28,14 +25,14 @@ from vpp.llm.endpoint import MAX_ATTEMPTS, Endpoint, Server
 from vpp.llm.learner import LearnerOptions, LlmLearner, OnAnswer
 from vpp.llm.limits import NO_CAP, Budget, Cap
 from vpp.llm.optimizer import LlmOptimizer
-from vpp.llm.prompts import ModelLimits
+from vpp.llm.prompts import ModelLimits, check_fit
 from vpp.llm.protocol import SCHEMA
 from vpp.llm.translator import OnProgram, ProgramLearner
 from vpp.posterior.prediction import Mixture
 from vpp.problem import Learner, Prediction, Problem, Translation, averages_of
 from vpp.programs.sandbox import Sandbox
 from vpp.runs import preparation
-from vpp.runs.directory import Answer, Entry, RunDirectory, RunReader, load_dataset
+from vpp.runs.directory import Answer, Entry, RunDirectory, RunReader
 from vpp.runs.process import LIBRARY, OnLoading, demo_server, endpoint_for, model_server
 from vpp.runs.spec import NO_PRICES, EndpointSpec, Keys, Prices, RunSpec
 from vpp.settings import SAMPLES_TEMPERATURE
@@ -73,27 +70,27 @@ async def open_session(directory: RunDirectory, access: Access) -> AsyncIterator
     """Open the cache, the endpoints and, if the spec names one, a server started here; close them all."""
     spec, counters = directory.spec(), access.counters
     budget = Budget(counters, access.cap)
-    dataset = load_dataset(directory, spec)
+    dataset = directory.dataset()
     async with AsyncExitStack() as stack:
         cache = open_cache(stack, access.cache_dir, counters) if spec.endpoint.cache else None
         served = replace(spec.endpoint, concurrency=spec.ceiling)
         ends = await open_endpoints(stack, served, access, budget, cache=cache, prices=spec.prices)
-        limits = await _limits(spec.endpoint, *ends)
-        spec = await with_schema_test(directory, spec, ends[0], access)
-        before, spec = spec, preparation.fit_cells(spec, dataset, limits)
+        before, limits = spec, await _limits(spec.endpoint, *ends)
+        spec = replace(spec, structured_as=spec.structured_as or await schema_test(spec, ends[0], access))
+        spec = preparation.fit_cells(spec, dataset, limits)
         if spec != before:
-            directory.amend(cell_limit=spec.cell_limit)
-        preparation.check_prompts_fit(spec, dataset, limits)
+            directory.amend(structured_as=spec.structured_as, cell_limit=spec.cell_limit)
+        prompts, refining = preparation.learner_prompts(spec, dataset), preparation.optimizer_prompts(spec, dataset)
+        check_fit(prompts, refining, limits)
         options = LearnerOptions(
             seed=spec.config.seed,
             max_tokens=limits[0].max_tokens,
             temperature=SAMPLES_TEMPERATURE if spec.config.learner_samples > 1 else 0.0,
             samples=spec.config.learner_samples,
         )
-        prompts = preparation.learner_prompts(spec, dataset)
         by_row = LlmLearner(ends[0], prompts, options, counters=counters, on_answer=access.on_answer)
         by_row.preload((e.hypothesis, e.prediction) for e in access.answers if isinstance(e, Answer))
-        optimizer = LlmOptimizer(ends[1], preparation.optimizer_prompts(spec, dataset), limits[1], counters=counters)
+        optimizer = LlmOptimizer(ends[1], refining, limits[1], counters=counters)
         problem = replace(preparation.problem_of(spec, dataset), learner=by_row, optimizer=optimizer)
         if spec.config.has_programs:
             learner = await program_learner(stack, spec, dataset, access, (ends[0], by_row, options))
@@ -105,15 +102,12 @@ async def open_session(directory: RunDirectory, access: Access) -> AsyncIterator
 async def open_learner(
     directory: RunDirectory, access: Access, texts: Sequence[str], *, reads_rows: bool
 ) -> AsyncIterator[Learner]:
-    """Open what predicts for these texts: their programs alone if they need no model, else a session.
-
-    reads_rows: whether the learner reads each row itself, also in a run with programs.
-    """
+    """Open what predicts for these texts: their programs alone if these need no model, else a session."""
     spec = directory.spec()
     async with AsyncExitStack() as stack:
         if spec.config.has_programs and not reads_rows:
             options = LearnerOptions(seed=spec.config.seed, max_tokens=spec.endpoint.learner_max_tokens)
-            nobody, dataset = cast(Any, None), load_dataset(directory, spec)
+            nobody, dataset = cast(Any, None), directory.dataset()
             programs = await program_learner(stack, spec, dataset, access, (nobody, nobody, options))
             if not any(map(programs.needs_model, texts)):
                 yield programs
@@ -147,43 +141,29 @@ async def program_learner(
 
 async def _limits(spec: EndpointSpec, learner: Endpoint, optimizer: Endpoint) -> preparation.Limits:
     """Return the limits of the two models, as the user or else their servers state them."""
-    if spec.context_length:
-        return preparation.limits_of(spec)
-    both = dict.fromkeys((learner, optimizer))
-    lengths = dict(zip(both, await asyncio.gather(*map(_context_length, both)), strict=True))
+    lengths = {learner: spec.context_length, optimizer: spec.context_length}
+    for endpoint in lengths if not spec.context_length else ():
+        with suppress(EndpointError):
+            lengths[endpoint] = (await endpoint.models()).get(endpoint.model, 0)
+            if lengths[endpoint]:
+                await endpoint.keep_to_slots()
     return preparation.limits_of(spec, lengths[learner], lengths[optimizer])
 
 
-async def _context_length(endpoint: Endpoint) -> int:
-    with suppress(EndpointError):
-        if length := (await endpoint.models()).get(endpoint.model, 0):
-            await endpoint.keep_to_slots()
-            return length
-    return 0
-
-
-async def with_schema_test(directory: RunDirectory, spec: RunSpec, learner: Endpoint, access: Access) -> RunSpec:
-    """Test whether the learner's server honours a JSON schema; record it in run.json, and return the spec with it.
-
-    At the run's cap, or if the server answers no test call, nothing is recorded: the next worker tests. Raises
-    EndpointUnreachable.
-    """
+async def schema_test(spec: RunSpec, learner: Endpoint, access: Access) -> str:
+    """Test the server: SCHEMA if it honours one, else `off`; empty if not needed, at the cap or unanswered."""
     is_needed = spec.endpoint.structured != "off" and not spec.endpoint.is_demo and spec.config.likelihood != "logprobs"
-    if not is_needed or spec.structured_as or access.cap.is_reached(access.counters):
-        return spec
+    if not is_needed or access.cap.is_reached(access.counters):
+        return ""
     budget = Budget(access.counters)  # the test counts in `sent` and `cost` alone
     endpoint = replace(learner, cache=None, counters=Counters(), budget=budget, max_attempts=2, refused={})
     try:
         outcome, answer = await try_schema(endpoint)
     except EndpointRefused:
-        return spec
+        return ""
     finally:
         await endpoint.aclose()
-    if not answer:
-        return spec
-    structured_as = SCHEMA if outcome == "honoured" else "off"
-    directory.amend(structured_as=structured_as)
-    return replace(spec, structured_as=structured_as)
+    return "" if not answer else SCHEMA if outcome == "honoured" else "off"
 
 
 def open_cache(stack: AsyncExitStack, folder: Path, counters: Counters) -> ResponseCache | None:
@@ -276,24 +256,18 @@ class CheckResult:
 
 
 def check_servers(spec: EndpointSpec, keys: Keys) -> Iterator[CheckResult]:
-    """Yield each finding as it is made, to a caller without an event loop; closing it early closes its connections.
+    """Yield each finding as it is made. Raises InputError for an address or a key that no request can carry."""
+    findings = _check(spec, keys)
 
-    Raises InputError for an address or a key that no request can carry.
-    """
-    with asyncio.Runner() as runner:
-        findings = _check(spec, keys)
-        try:
-            while one := runner.run(_next(findings)):
-                yield one
-        finally:
-            runner.run(findings.aclose())
+    async def following() -> CheckResult | None:
+        return await anext(findings, None)
+
+    with asyncio.Runner() as runner:  # whose end closes the findings
+        while one := runner.run(following()):
+            yield one
 
 
-async def _next(findings: AsyncGenerator[CheckResult, None]) -> CheckResult | None:
-    return await anext(findings, None)
-
-
-async def _check(spec: EndpointSpec, keys: Keys) -> AsyncGenerator[CheckResult, None]:
+async def _check(spec: EndpointSpec, keys: Keys) -> AsyncIterator[CheckResult]:
     async with AsyncExitStack() as stack:
         quick = replace(spec, timeout_s=min(spec.timeout_s, LONGEST_OF_FILE_S if spec.gguf else LONGEST_S))
         access = Access(keys=keys, cache_dir=Path(), max_attempts=1)
@@ -310,7 +284,6 @@ async def _check(spec: EndpointSpec, keys: Keys) -> AsyncGenerator[CheckResult, 
 
 IN_FLIGHT = 2048
 """Questions begun at a time: well above the calls in flight, well below the rows of a large table."""
-NO_ANSWERS: Mapping[tuple[str, int], Prediction] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -329,10 +302,7 @@ class Answers:
 
 
 class Asking:
-    """Rows asked of every particle. Another thread may read the counts and the complete answers meanwhile.
-
-    A question is a row put to a hypothesis; particles with the same hypothesis share its questions.
-    """
+    """Rows put to every text, once each. Another thread may read the counts and the complete answers meanwhile."""
 
     def __init__(
         self,
@@ -340,7 +310,7 @@ class Asking:
         rows: Sequence[Row],
         *,
         texts: Sequence[str] = (),
-        answers: Mapping[tuple[str, int], Prediction] = NO_ANSWERS,
+        answers: Mapping[tuple[str, int], Prediction] | None = None,
         programs: Sequence[Translation] | None = (),
     ) -> None:
         """texts: hypotheses to ask in the place of the particles, which only `by_pair` answers.
@@ -355,7 +325,7 @@ class Asking:
         self.rows = tuple(rows)
         self._texts = tuple(texts) or tuple(self._view.texts[each.hypothesis] for each in self._view.population)
         pairs = {(hypothesis_id(text), row.id) for text in self._texts for row in self.rows}
-        self._before = {pair: answer for pair, answer in answers.items() if pair in pairs}
+        self._before = {pair: answer for pair, answer in (answers or {}).items() if pair in pairs}
         self._answers: dict[tuple[str, int], Prediction] = {}
         self._reads_rows = programs is None
         self._programs = [*recorded.programs, *(programs or ())]

@@ -8,19 +8,17 @@ every model has its own tokenizer.
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 from vpp.data.dataset import Dataset
 from vpp.events import Counters, Usage
-from vpp.inference.plan import OPTIMIZER, TRANSLATIONS, Plan, certificate_calls, plan, step_items
+from vpp.inference.plan import OPTIMIZER, TRANSLATIONS, Plan, certificate_calls, plan
 from vpp.llm.limits import Cap
 from vpp.llm.prompts import render_input
 from vpp.llm.templates import Messages
 from vpp.problem import Prediction
 from vpp.runs.preparation import learner_prompts, optimizer_prompts, program_prompts
 from vpp.runs.spec import EndpointSpec, RunSpec, row_counts
-from vpp.runs.view import RunView, StepView, last_complete
-from vpp.settings import Config
+from vpp.runs.view import RunView, last_complete
 
 
 def money(cost: float) -> str:
@@ -76,10 +74,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """A run's plan with the tokens and the money that its expected calls take.
-
-    Repeats of unreadable answers are not included.
-    """
+    """A run's plan with its expected tokens and money, without repeats of unreadable answers."""
 
     plan: Plan
     lines: tuple[Line, ...]
@@ -169,11 +164,18 @@ def seconds_left(
     None before the first answer, and once all calls are made. rows: number of distinct rows by part, as equal rows are
     asked about once. spent_s: seconds so far.
     """
-    recent = _recent(view)
-    calls, took_s = usage.calls, spent_s
-    if len(recent) >= 2:
-        calls, took_s = recent[-1].usage.calls - recent[0].usage.calls, recent[-1].wall_s - recent[0].wall_s
-    left = _expected_calls(spec, view, usage, rows) - usage.calls
+    recent = [at for at in view.complete_steps if at.step >= 0][-RECENT - 1 :]
+    if len(recent) < 2:
+        whole, n_rows = plan_of(spec), sum(row_counts(spec.dataset).values())
+        share = sum(rows.values()) / max(1, n_rows) if rows and not spec.config.has_programs else 1.0
+        calls, took_s = usage.calls, spent_s
+        left = whole.optimizer_calls + share * whole.expected_share * whole.learner_calls - calls
+    else:
+        first, last = recent[0], recent[-1]
+        calls, took_s = last.usage.calls - first.usage.calls, last.wall_s - first.wall_s
+        calls_a_step = calls / (len(recent) - 1)
+        left = (view.total_steps - 1 - last.step) * calls_a_step + _ending_calls(spec, view, rows)
+        left -= usage.calls - last.usage.calls
     return left * took_s / calls if left > 0 and calls and took_s and not view.has_ended else None
 
 
@@ -189,28 +191,8 @@ def distinct_rows(dataset: Dataset) -> dict[str, int]:
     return {name: len({row.inputs for row in part}) for name, part in parts.items()}
 
 
-def _recent(view: RunView) -> list[StepView]:
-    return [at for at in view.complete_steps if at.step >= 0][-RECENT - 1 :]
-
-
-def _expected_calls(spec: RunSpec, view: RunView, usage: Usage, rows: Mapping[str, int] | None = None) -> float:
-    """Calls of the whole run: by the share of the planned ones that the last steps needed; by the plan before two."""
-    recent, n_train = _recent(view), spec.dataset["n_train"]
-    if len(recent) < 2:
-        whole, n_rows = plan_of(spec), sum(row_counts(spec.dataset).values())
-        share = sum(rows.values()) / max(1, n_rows) if rows and not spec.config.has_programs else 1.0
-        return whole.optimizer_calls + share * whole.expected_share * whole.learner_calls
-    first, last = recent[0], recent[-1]
-    share = (last.usage.calls - first.usage.calls) / _planned(spec.config, n_train, first.step + 1, last.step + 1)
-    left = _planned(spec.config, n_train, last.step + 1, view.total_steps)
-    return max(float(usage.calls), last.usage.calls + share * left + _ending_calls(spec, view, rows))
-
-
-def _ending_calls(spec: RunSpec, view: RunView, rows: Mapping[str, int] | None = None) -> float:
-    """Calls of the final evaluation: the last texts on the held-out rows, and on training rows not answered yet.
-
-    A program answers rows without a call, but the learner reads some of the heaviest ones' itself.
-    """
+def _ending_calls(spec: RunSpec, view: RunView, rows: Mapping[str, int] | None) -> float:
+    """Calls of the final evaluation: on rows that are not answered yet, and for certificates of programs."""
     sizes, config, last = rows or row_counts(spec.dataset), spec.config, last_complete(view)
     read_by_row = {particle.hypothesis for particle in last.population}
     if config.has_programs:
@@ -219,9 +201,3 @@ def _ending_calls(spec: RunSpec, view: RunView, rows: Mapping[str, int] | None =
     n_rows = sum(sizes.values()) - (sizes["n_train"] if config.scored_on == "train" else 0)
     certificates = certificate_calls(config, sizes["n_train"], texts=view.n_unique - len(read_by_row))
     return float(len(read_by_row) * n_rows * config.learner_samples + certificates)
-
-
-@lru_cache(maxsize=256)
-def _planned(config: Config, n_train: int, first: int, end: int) -> int:
-    """Calls of both roles in steps `first` to `end` - 1, at most; cached, as watchers ask each second."""
-    return sum(sum(step_items(config, step, n_train=n_train).values()) for step in range(first, end))

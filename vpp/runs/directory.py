@@ -17,7 +17,7 @@ import time
 import unicodedata
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
@@ -33,14 +33,13 @@ from vpp.events import Event, RunResumed, StepFinished, Usage
 from vpp.problem import Prediction, TextAnswer, Translation
 from vpp.runs.spec import RunSpec, adapter, first_fault
 from vpp.runs.spec import to_json as spec_json
-from vpp.runs.view import Phase, RunView
+from vpp.runs.view import Phase, RunView, with_own_mappings
 
 Command = Literal["pause", "go on", "stop"]
 State = Literal["queued", "running", "paused", "stalled", "interrupted", "finished", "stopped", "failed"]
 T = TypeVar("T")
 NAME_LENGTH = 120
 STALLED_AFTER_S = 30.0
-STARTING_S = 20.0  # seconds that may pass until a new worker holds its run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,10 +47,8 @@ class Heartbeat:
     at: float = field(default_factory=time.time)
     """Unix time in seconds."""
     usage: Usage = field(default_factory=Usage)
-    is_launch: bool = False
-    """True if it was written for a worker that is being started."""
     queued: bool = False
-    """True until it asks models, and while it waits for a slot."""
+    """True from its launch until it asks models, and while it waits for a slot."""
     waits: bool = False
     """True while other runs hold all slots."""
     loading_s: float | None = None
@@ -86,10 +83,7 @@ class RunDirectory:
         return (self.path / "run.json").is_file()
 
     def create(self, spec: RunSpec, data: bytes) -> None:
-        """Make the directory with its spec and rows, or nothing.
-
-        Raises RunError if it exists or cannot be made.
-        """
+        """Make the directory with its spec and rows, or nothing. Raises RunError if it exists or cannot be made."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             self.path.mkdir(mode=0o700)
@@ -115,6 +109,16 @@ class RunDirectory:
             return _spec(self.path, (now.st_ino, now.st_mtime_ns))
         return _spec(self.path, (0, 0))
 
+    def dataset(self) -> Dataset:
+        """Read the rows as used, with the split. Raises RunError, and DataError if data.csv has changed."""
+        header = self.spec().dataset
+        try:
+            return dataset_from_csv(self.data.read_bytes(), header=header)
+        except OSError as error:
+            raise RunError(f"{self.data} cannot be read ({error.strerror}): restore it from a copy") from None
+        except (LookupError, ValueError, TypeError):
+            raise RunError(f"{self.data} is not as run.json describes it: restore both from a copy") from None
+
     def journal_bytes(self) -> int:
         try:
             return self.journal.stat().st_size
@@ -138,22 +142,20 @@ class RunDirectory:
         return read_json(self.path / "heartbeat", Heartbeat)
 
     @contextmanager
-    def lock(self) -> Iterator[None]:
-        """Hold the run for one worker. Raises RunLocked if another holds it, RunError if it cannot be held."""
-        with file_lock(self.path / "lock", wait_s=1.0) as file:
-            if file is None:
+    def lock(self) -> Iterator[BinaryIO]:
+        """Hold the run for one worker, or go on holding it for its launch. Raises RunLocked, DiskRefused."""
+        path = self.path / "lock"
+        file = passed_lock(path)
+        if file is None:
+            if (file := try_lock(path, wait_s=1.0)) is None:
                 raise RunLocked(f"{self.path} is held by another worker: watch it, or stop it first")
-            if not self.is_starting():
-                self.control.unlink(missing_ok=True)  # it was for an earlier worker
-            yield
+            self.control.unlink(missing_ok=True)  # it was for an earlier worker
+        with file:
+            yield file
 
     def is_held(self) -> bool:
+        """True if a worker holds the run, from its launch on; False on a file system without locks."""
         return is_locked(self.path / "lock")
-
-    def is_starting(self) -> bool:
-        """True if a worker was launched that does not hold the run yet."""
-        beat = self.last_beat()
-        return beat is not None and beat.is_launch and time.time() - beat.at < STARTING_S
 
     def state(self, view: "RunView | Summary") -> State:
         if view.phase == "finished":
@@ -162,10 +164,7 @@ class RunDirectory:
             beat = self.last_beat()
             if beat and time.time() - beat.at > STALLED_AFTER_S:
                 return "stalled"
-            # The launch's beat: the worker holds the run and has not written one of its own.
-            return "queued" if beat is None or beat.queued or beat.is_launch else view.phase
-        if self.is_starting():
-            return "queued"
+            return "queued" if beat is None or beat.queued else view.phase
         return view.phase if view.has_ended or view.is_at_cap else "interrupted"
 
 
@@ -175,26 +174,11 @@ def _spec(path: Path, version: tuple[int, int]) -> RunSpec:
     return replace(spec, name=spec.name[:NAME_LENGTH])
 
 
-def load_dataset(run: RunDirectory, spec: RunSpec) -> Dataset:
-    """Read the rows as used, with the split.
-
-    Raises RunError if data.csv is missing or does not match run.json, DataError if it has changed.
-    """
-    try:
-        content = run.data.read_bytes()
-    except OSError as error:
-        raise RunError(f"{run.data} cannot be read ({error.strerror}): restore it from a copy") from None
-    try:
-        return dataset_from_csv(content, header=spec.dataset)
-    except (LookupError, ValueError, TypeError):
-        raise RunError(f"{run.data} is not as run.json describes it: restore both from a copy") from None
-
-
 def readable_rows(run: RunDirectory) -> Dataset | None:
     """Read the rows; None if they cannot be read. Raises RunError if run.json cannot be read."""
-    spec = run.spec()
+    run.spec()
     with suppress(RunError, DataError):
-        return load_dataset(run, spec)
+        return run.dataset()
     return None
 
 
@@ -269,10 +253,7 @@ class Journal:
             self.add_entry(Answer(hypothesis=hypothesis, prediction=prediction, attempts=attempts))
 
     def flush(self, *, sync: bool = False) -> None:
-        """Write waiting lines, all of them or none: half a line would spoil the next one. sync: to the disk itself.
-
-        Raises OSError if the disk refuses them, or the run was removed under its worker.
-        """
+        """Write waiting lines, all or none: half a line would spoil the next one. sync: to the disk. Raises OSError."""
         if not self._waiting:
             return
         self._path.stat()
@@ -340,10 +321,7 @@ class JournalReader:
         self.n_lines = self._offset = self._inode = 0
 
     def new_lines(self) -> Iterator[Record | Entry]:
-        """Fold and yield the lines since the last call; an unfinished last line waits.
-
-        Raises JournalDamaged at a line that cannot be read, at each call until the line is another, and RunError.
-        """
+        """Fold and yield the lines since the last call; an unfinished one waits. Raises JournalDamaged and RunError."""
         try:
             file = self._path.open("rb")
         except FileNotFoundError:
@@ -354,21 +332,18 @@ class JournalReader:
             self._inode = os.fstat(file.fileno()).st_ino
             file.seek(self._offset)
             while (line := file.readline()).endswith(b"\n"):
-                value = self._decode(line[:-1])
+                try:
+                    value = decode(line[:-1])
+                except ValueError as error:
+                    reason = first_fault(error).replace(" at line 1 column ", " at column ")  # of this line alone
+                    where = f"{self._path}: line {self.n_lines + 1} cannot be read ({reason})"
+                    raise JournalDamaged(f"{where}: restore the file from a copy") from None
                 self.n_lines, self._offset = self.n_lines + 1, self._offset + len(line)
                 if isinstance(value, Record):
                     self.view.apply(value)
                 else:
                     self.answers.add(value)
                 yield value
-
-    def _decode(self, line: bytes) -> Record | Entry:
-        try:
-            return decode(line)
-        except ValueError as error:
-            reason = first_fault(error).replace(" at line 1 column ", " at column ")  # of this line alone
-            where = f"{self._path}: line {self.n_lines + 1} cannot be read ({reason})"
-            raise JournalDamaged(f"{where}: restore the file from a copy") from None
 
     def new_records(self) -> Iterator[Record]:
         """Yield the records among the new lines. Raises JournalDamaged."""
@@ -392,20 +367,35 @@ def read_view(path: Path) -> RunView:
     return JournalReader(path).read().view
 
 
+Line = tuple[int, Record | Entry]
+"""A line with its number, from 1."""
+
+
+def valid_lines(reader: JournalReader) -> list[Line]:
+    """Return the lines that no resume made void. Raises JournalDamaged."""
+    lines: list[Line] = []
+    for value in reader.new_lines():
+        lines.append((reader.n_lines, value))
+        match value:
+            case Record(event=RunResumed(step=step)) if step != reader.view.total_steps:
+                lines = until_end_of(step, lines)
+    return lines
+
+
+def until_end_of(step: int | None, lines: list[Line]) -> list[Line]:
+    """Return the lines up to the end of a step, of None only the run's start."""
+    for place, (_, value) in enumerate(lines, 1):
+        match value:
+            case Record(event=StepFinished(step=ended)) if ended == step:
+                return lines[:place]
+    return lines[:1]
+
+
 def complete_answers(path: Path) -> list[Entry]:
-    """Return the answers up to the last complete step, which a resumed run counts, and none that a resume made void."""
-    settled: list[Entry] = []
-    recent: list[Entry] = []
+    """Return the answers up to the last complete step, which a resumed run counts."""
     reader = JournalReader(path)
-    for line in reader.new_lines():
-        if not isinstance(line, Record):
-            recent.append(line)
-        elif isinstance(line.event, StepFinished):
-            settled += recent
-            recent = []
-        elif isinstance(line.event, RunResumed) and line.event.step != reader.view.total_steps:
-            recent = []
-    return settled
+    lines = valid_lines(reader)
+    return [value for _, value in until_end_of(reader.view.last_step, lines) if not isinstance(value, Record)]
 
 
 # Readers that several watchers share
@@ -451,14 +441,14 @@ class RunReader:
 
     def dataset(self) -> Dataset:
         if self._dataset is None:
-            self._dataset = load_dataset(self.directory, self.directory.spec())
+            self._dataset = self.directory.dataset()
         return self._dataset
 
     def read_answers(self) -> JournalAnswers:
-        """Read what is new. Raises RunError if the journal cannot be read."""
+        """Return the answers so far, which do not change. Raises RunError if the journal cannot be read."""
         with self._lock:
             self._read()
-            return self._journal.answers
+            return with_own_mappings(self._journal.answers)
 
 
 SUMMARY = "summary.json"
@@ -486,10 +476,7 @@ class Summary:
 
 
 def read_summary(directory: RunDirectory) -> Summary:
-    """Return the run's summary; made from the journal if the written one is missing or out of date.
-
-    Raises RunError if the journal is read and cannot be.
-    """
+    """Return the run's summary, made from the journal if none is written or it is behind. Raises RunError."""
     size, written = directory.journal_bytes(), read_json(directory.path / SUMMARY, Summary)
     if written and (written.journal == size or directory.is_held()):
         return written
@@ -501,10 +488,7 @@ def read_summary(directory: RunDirectory) -> Summary:
 def write_summary(
     directory: RunDirectory, view: RunView, *, journal: int, verdict: dict[str, Any] | None = None
 ) -> Summary:
-    """Write the run's summary, and return it; a disk that refuses it is ignored, as the next reader makes it again.
-
-    journal: size of the journal in bytes, as far as the view goes.
-    """
+    """Write the run's summary, if the disk takes it, and return it. journal: its bytes, as far as the view goes."""
     test, train = view.evaluations.get("test"), view.evaluations.get("train")
     either = test or train
     summary = Summary(
@@ -537,20 +521,14 @@ _FIXES = {
 
 
 def refusal(error: OSError, path: Path) -> str:
-    """Return `PATH cannot be written (the disk is full): free some space`.
-
-    path: named if the error names no file.
-    """
+    """Return `PATH cannot be written (the disk is full): free some space`. path: if the error names no file."""
     what, fix = _FIXES.get(error.errno or 0, (error.strerror or str(error), "see what the system says of this disk"))
     where = error.filename if isinstance(error.filename, str) else path
     return f"{where} cannot be written ({what}): {fix}"
 
 
 def write_atomically(path: Path, content: bytes, *, sync: bool = True) -> None:
-    """Replace the file in one move, so that a reader sees old or new content. Several may write at a time.
-
-    sync: make it survive a loss of power. Raises DiskRefused.
-    """
+    """Replace the file in one move, also if several do. sync: make it survive a loss of power. Raises DiskRefused."""
     part = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.part")
     try:
         with part.open("wb") as file:
@@ -590,36 +568,42 @@ def read_spec(path: Path, kind: type[T], *, missing: str) -> T:
         raise RunError(f"{path} cannot be read ({first_fault(error)}): restore it from a copy") from None
 
 
-def try_lock(path: Path) -> BinaryIO | None:
-    """Lock a file until it is closed; None if another process holds it. Raises DiskRefused."""
-    file = None
+def try_lock(path: Path, *, wait_s: float = 0) -> BinaryIO | None:
+    """Lock a file until it is closed; None if another process holds it for `wait_s`. Raises DiskRefused."""
+    deadline = time.monotonic() + wait_s
     try:
         file = path.open("ab")
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return file
+        while not _flock(file, fcntl.LOCK_EX):
+            if time.monotonic() >= deadline:
+                file.close()
+                return None
+            time.sleep(0.02)
     except OSError as error:
-        if file:
-            file.close()
-        if isinstance(error, BlockingIOError):
-            return None
         raise DiskRefused(refusal(error, path)) from None
+    return file
 
 
-@contextmanager
-def file_lock(path: Path, *, wait_s: float = 0) -> Iterator[BinaryIO | None]:
-    """Try to lock a file for `wait_s`; yield it, or None if another process holds it. Raises DiskRefused."""
-    deadline = time.monotonic() + wait_s
-    while (file := try_lock(path)) is None and time.monotonic() < deadline:
-        time.sleep(0.02)
-    with file or nullcontext():
-        yield file
+def passed_lock(path: Path) -> BinaryIO | None:
+    """Return the lock of a file that this process was given as its standard input, once; None if it was not."""
+    with suppress(OSError):
+        if os.path.samestat(os.fstat(0), path.stat()):
+            file = os.fdopen(os.dup(0), "ab")
+            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # processes started from here on must not hold it
+            return file
+    return None
 
 
 def is_locked(path: Path) -> bool:
-    """True if some process holds the lock file; False on a file system without locks."""
     try:
         with path.open("rb") as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError as error:
-        return isinstance(error, BlockingIOError)
-    return False
+            return not _flock(file, fcntl.LOCK_SH)
+    except OSError:
+        return False
+
+
+def _flock(file: BinaryIO, kind: int) -> bool:
+    try:
+        fcntl.flock(file, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

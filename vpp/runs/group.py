@@ -8,7 +8,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from itertools import repeat
@@ -32,8 +32,8 @@ from vpp.runs.directory import (
     RunDirectory,
     RunReader,
     encode,
-    file_lock,
     read_summary,
+    try_lock,
     write_atomically,
 )
 from vpp.runs.preparation import Preparation, problem_of, start_of, with_start
@@ -59,10 +59,7 @@ def base_name(spec: RunSpec) -> str:
 
 
 def begin(prepared: Preparation, n: int, folder: Path) -> list[RunDirectory]:
-    """Return n runs of the prepared setting, by seed from its own on; those that the folder lacks are created.
-
-    All have the rows and the split that were prepared. Raises InputError.
-    """
+    """Return n runs of the prepared rows and setting, by seed; create those that are missing. Raises InputError."""
     spec = prepared.spec
     if n < 1:
         raise InputError(f"seeds is {n}: give at least 1")
@@ -109,25 +106,18 @@ class Group:
             run.send_command(command)
 
     def pool(self) -> RunDirectory | None:
-        """Return the run that pools the others, written anew if one of them has changed since.
-
-        None while one goes on, and if none was evaluated.
-        """
+        """Return the run that pools the others, anew if one has changed; None while one goes on, or without results."""
         runs = self.runs
-        if not runs or any(map(goes_on, runs)):
+        if not runs or any(map(RunDirectory.is_held, runs)):
             return None
-        with file_lock(self.folder / ".pooling", wait_s=POOLING_S):  # the workers that end last both come here
+        # The workers that end last both come here.
+        with try_lock(self.folder / ".pooling", wait_s=POOLING_S) or nullcontext():
             if (written := self.pooled) and set(written.spec().pooled) <= {run.id for run in runs}:
                 times = [run.journal.stat().st_mtime_ns for run in (*runs, written) if run.journal_bytes()]
                 if written.journal_bytes() and times[-1] == max(times):
                     return written
             readers = list(filter(is_evaluated, map(RunReader, runs)))
             return _write(readers, written, self.folder) if readers else None
-
-
-def goes_on(run: RunDirectory) -> bool:
-    """Return whether a worker works on the run, or is about to."""
-    return run.is_held() or run.state(read_summary(run)) == "queued"
 
 
 def start_open(runs: Sequence[RunDirectory], *, keys: Keys, environment: Mapping[str, str] | None = None) -> None:
@@ -139,11 +129,8 @@ def start_open(runs: Sequence[RunDirectory], *, keys: Keys, environment: Mapping
 
 
 def wait_for(runs: Sequence[RunDirectory], look: Callable[[list[RunDirectory]], None]) -> None:
-    """Wait until no worker works on a run. look: called with those that go on, several times a second, and at the end.
-
-    A worker that has written its last line still holds its run for a moment.
-    """
-    while going := list(filter(goes_on, runs)):
+    """Wait until no worker holds a run. look: called with those that go on, several times a second, and at the end."""
+    while going := list(filter(RunDirectory.is_held, runs)):
         look(going)
         time.sleep(POLL_S)
     look([])
@@ -161,8 +148,6 @@ def is_evaluated(reader: RunReader) -> bool:
 def _write(readers: Sequence[RunReader], written: RunDirectory | None, folder: Path) -> RunDirectory:
     views, dataset, first = [reader.refresh().view for reader in readers], readers[0].dataset(), readers[0].directory
     spec = pooling_spec([reader.directory.id for reader in readers], views, first.spec(), dataset)
-    if written:
-        spec = replace(spec, name=written.spec().name)
     started = start_of(spec, dataset, versions=views[0].start.versions if views[0].start else {})
     with ThreadPoolExecutor(1) as thread:  # the caller's may have an event loop already
         events = thread.submit(asyncio.run, weigh(spec, dataset, views)).result()
@@ -209,10 +194,7 @@ class ReplayLearner:
 
 
 async def weigh(spec: RunSpec, dataset: Dataset, views: Sequence[RunView]) -> list[Event]:
-    """Return the events of a run that weighs the views' last sentences, by their answers to all rows.
-
-    Of a sentence that several runs have, the answers of the first one count.
-    """
+    """Return the events of a run that weighs the views' last sentences; the first view's answers to each count."""
     answers: dict[tuple[str, int], Prediction] = {}
     for each in (each for view in views for each in view.evaluations.values()):
         for k, hypothesis in enumerate(each.hypotheses):

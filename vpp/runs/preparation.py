@@ -20,7 +20,7 @@ from vpp.llm.prompts import LETTERS
 from vpp.llm.protocol import SCHEMA
 from vpp.problem import Problem, n_pool
 from vpp.programs.columns import Columns
-from vpp.runs.directory import RunDirectory, load_dataset, read_view, run_id
+from vpp.runs.directory import RunDirectory, read_view, run_id
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec, to_json
 from vpp.runs.view import RunView
 from vpp.settings import Config
@@ -56,11 +56,14 @@ class Preparation:
 
 
 def check_run(spec: RunSpec, dataset: Dataset) -> None:
-    config, endpoint = spec.config, spec.endpoint
+    config, endpoint, n_start = spec.config, spec.endpoint, len(spec.start)
     check_size(dataset, config)
     check_endpoint(endpoint)
     to_json(spec)
-    check_start(spec.start, config, is_continued=spec.is_continued)
+    if config.is_weighing and not n_start:
+        raise InputError("there are no sentences to weigh: give them, one a line (--start FILE)")
+    if n_start > config.size:
+        raise InputError(f"{n_start} sentences to start from, and K is {config.size}: give fewer, or a larger K")
     check_budget(spec.prices, spec.cap, endpoint)
     templates.check_templates(spec.templates)
     check_letters(spec, dataset)
@@ -69,7 +72,8 @@ def check_run(spec: RunSpec, dataset: Dataset) -> None:
         raise InputError(f"the demo model does not follow worked examples: take templates {templates.PAPER}")
     if endpoint.context_length:
         limits = limits_of(endpoint)
-        check_prompts_fit(fit_cells(spec, dataset, limits), dataset, limits)
+        fitted = fit_cells(spec, dataset, limits)
+        prompts.check_fit(learner_prompts(fitted, dataset), optimizer_prompts(fitted, dataset), limits)
 
 
 def check_budget(prices: Prices, cap: Cap, endpoint: EndpointSpec) -> None:
@@ -115,16 +119,12 @@ def check_size(dataset: Dataset, config: Config) -> None:
         raise InputError(f"the run would have more than {MOST_STEPS:,} steps: use fewer epochs or a larger batch_size")
 
 
-def check_endpoint(endpoint: EndpointSpec) -> None:
+def check_endpoint(endpoint: EndpointSpec, *, needs_model: bool = True) -> None:
+    """Raise InputError for a missing address, an invalid one, one with a password, or an invalid body of requests."""
     if not endpoint.is_started_here and not endpoint.base_url:
         raise InputError(NO_ENDPOINT)
-    if not endpoint.is_started_here and not endpoint.model:
+    if needs_model and not endpoint.is_started_here and not endpoint.model:
         raise InputError(f"no model for {endpoint.base_url}: give --model, or set VPP_MODEL")
-    check_limits(endpoint)
-
-
-def check_limits(endpoint: EndpointSpec) -> None:
-    """Raise InputError for an invalid address, one with a password, or fields of requests that are no JSON object."""
     for address in filter(None, (endpoint.base_url, endpoint.optimizer_base_url)):
         checked_address(address)
     body_of(endpoint.body)
@@ -148,15 +148,12 @@ def check_gate(endpoint: EndpointSpec, gate: Gate) -> None:
 def continue_run(
     directory: RunDirectory, answered: Sequence[Row], *, name: str = "", command: tuple[str, ...] = ()
 ) -> Preparation:
-    """Prepare a new run from this run's particles and rows, and the labelled ones; `create` writes it.
-
-    Raises RunError before the first population, and DataError for a row that cannot be added (`with_rows`).
-    """
+    """Prepare a new run from this run's particles and rows, and the labelled ones. Raises RunError, DataError."""
     spec, view = directory.spec(), read_view(directory.journal)
     rows = "1 row" if len(answered) == 1 else f"{len(answered)} rows"
     note = f"answered by a person to go on from run {directory.id}"
     return Preparation(
-        dataset=with_rows(load_dataset(directory, spec), answered, note=note),
+        dataset=with_rows(directory.dataset(), answered, note=note),
         spec=spec_to_continue(spec, view, run=directory.id, name=name or f"{spec.name} + {rows}", command=command),
     )
 
@@ -191,14 +188,10 @@ def read_sentences(text: str, *, name: str) -> tuple[str, ...]:
 
 
 def with_start(spec: RunSpec, dataset: Dataset) -> tuple[RunSpec, Dataset]:
-    """Return both with the person's sentences as whole hypotheses, each once, and a note of those left out.
-
-    A run that weighs sentences gets its options too. A continued run takes over its texts as they are. Raises
-    InputError.
-    """
+    """Return both with the person's sentences whole and once each, and what weighing them needs. Raises InputError."""
     if spec.start and not spec.is_continued:
         seed_text = prompts.seed_sentence(dataset, spec.config.prior)
-        whole = [whole_text(each, seed_text, name=f"sentence {number}") for number, each in enumerate(spec.start, 1)]
+        whole = [_whole_text(each, seed_text, number) for number, each in enumerate(spec.start, 1)]
         again = [str(number) for number, text in enumerate(whole, 1) if text in whole[: number - 1]]
         if again:
             note = f"of the sentences, these repeat earlier ones and count once: {', '.join(again)}"
@@ -217,25 +210,14 @@ def with_start(spec: RunSpec, dataset: Dataset) -> tuple[RunSpec, Dataset]:
     return spec, dataset
 
 
-def whole_text(sentence: str, seed_text: str, *, name: str) -> str:
-    """Return the sentence after the seed sentence. name: names it in an error. Raises InputError."""
+def _whole_text(sentence: str, seed_text: str, number: int) -> str:
+    """Return the sentence after the seed sentence. Raises InputError."""
     body = sentence.strip().removeprefix(seed_text).strip()
     if not body:
-        raise InputError(f"{name} is empty: write it, or leave it out")
+        raise InputError(f"sentence {number} is empty: write it, or leave it out")
     if len(body) > MOST_CHARACTERS:
-        raise InputError(f"{name} has {len(body):,} characters: shorten it to at most {MOST_CHARACTERS:,}")
+        raise InputError(f"sentence {number} has {len(body):,} characters: shorten it to at most {MOST_CHARACTERS:,}")
     return f"{seed_text} {body}"
-
-
-def check_start(start: Sequence[str], config: Config, *, is_continued: bool) -> None:
-    if config.is_weighing and not start:
-        raise InputError("there are no sentences to weigh: give them, one a line (--start FILE)")
-    if is_continued and len(start) != config.size:
-        raise InputError(
-            f"{len(start)} hypotheses to begin with, and {config.size} particles: give one a particle, or change K"
-        )
-    if len(start) > config.size:
-        raise InputError(f"{len(start)} sentences to start from, and K is {config.size}: give fewer, or a larger K")
 
 
 # Prompts and rows of a run, made of its templates and its data
@@ -331,10 +313,6 @@ def fit_cells(spec: RunSpec, dataset: Dataset, limits: Limits) -> RunSpec:
         return spec
     both = learner_prompts(spec, dataset), optimizer_prompts(spec, dataset)
     return replace(spec, cell_limit=prompts.fitting_cell_limit(*both, limits))
-
-
-def check_prompts_fit(spec: RunSpec, dataset: Dataset, limits: Limits) -> None:
-    prompts.check_fit(learner_prompts(spec, dataset), optimizer_prompts(spec, dataset), limits)
 
 
 HEADINGS = {"system": "Instructions", "user": "Worked example", "assistant": "Its answer"}

@@ -22,7 +22,7 @@ from tempfile import TemporaryFile
 from typing import BinaryIO
 
 import vpp
-from vpp.errors import DiskRefused, EndpointRefused, InputError, RunLocked
+from vpp.errors import DiskRefused, EndpointRefused, InputError
 from vpp.runs.directory import Heartbeat, RunDirectory, refusal, try_lock
 from vpp.runs.spec import EndpointSpec, Keys
 
@@ -30,10 +30,7 @@ SLOT_POLL_S = 0.2
 
 
 def launch(directory: RunDirectory, *, keys: Keys, environment: Mapping[str, str] | None = None) -> int:
-    """Start or resume the run in a detached worker, which outlives this process; return its process id.
-
-    Keys are passed by environment only. Raises RunLocked, DiskRefused.
-    """
+    """Start or resume the run in a detached worker; return its process id. Raises RunLocked, DiskRefused."""
     variables = {**(os.environ if environment is None else environment), **keys.variables()}
     worker = start_worker(directory, variables)
     threading.Thread(target=worker.wait, daemon=True).start()  # an ended child stays a zombie until somebody waits
@@ -41,24 +38,22 @@ def launch(directory: RunDirectory, *, keys: Keys, environment: Mapping[str, str
 
 
 def start_worker(directory: RunDirectory, environment: Mapping[str, str], *options: str) -> "subprocess.Popen[bytes]":
-    """Start `vpp resume` with options of its own. Raises RunLocked if it has a worker already; DiskRefused."""
+    """Start `vpp resume` with options of its own; the run is held from now on. Raises RunLocked, DiskRefused."""
     before = directory.last_beat() or Heartbeat()
-    with directory.lock():
-        if directory.is_starting():
-            raise RunLocked(f"{directory.path} is held by another worker, which is starting: watch it")
-        directory.beat(Heartbeat(usage=before.usage, is_launch=True))
-    try:
-        return start(("vpp", "resume", str(directory.path), *options), directory.log, environment)
-    except OSError as error:
-        raise DiskRefused(refusal(error, directory.path)) from None
+    with directory.lock() as lock:
+        directory.beat(Heartbeat(usage=before.usage, queued=True))
+        try:
+            return start(("vpp", "resume", str(directory.path), *options), directory.log, environment, lock)
+        except OSError as error:
+            raise DiskRefused(refusal(error, directory.path)) from None
 
 
-def start(words: Sequence[str], log: Path, environment: Mapping[str, str]) -> "subprocess.Popen[bytes]":
-    """Start `python -m …` in a session of its own; its output is appended to `log`. Raises OSError."""
+def start(words: Sequence[str], log: Path, environment: Mapping[str, str], lock: BinaryIO) -> "subprocess.Popen[bytes]":
+    """Start `python -m …` in a session of its own, which holds the lock by its standard input. Raises OSError."""
     with log.open("ab") as output:
         return subprocess.Popen(
             [sys.executable, "-m", *words],
-            stdin=subprocess.DEVNULL,
+            stdin=lock,
             stdout=output,
             stderr=output,
             env=child_environment(environment),
@@ -152,7 +147,9 @@ async def child_server(
                 await asyncio.wait({address}, timeout=POLL_S)
             if not address.result():
                 log.seek(0)
-                reason = _reason(log.read().decode("utf-8", errors="replace"))
+                lines = log.read().decode("utf-8", errors="replace")
+                reasons = re.findall(r"error loading model: (.*)", lines) or lines.splitlines() or ["no reason given"]
+                reason = "".join(filter(str.isprintable, reasons[-1]))[:200]
                 raise EndpointRefused(f"{fault} ({reason}): {fix}")
             yield address.result().decode().strip()
         finally:
@@ -160,11 +157,6 @@ async def child_server(
             if process.returncode is None:
                 process.terminate()
             await process.wait()
-
-
-def _reason(log: str) -> str:
-    reasons = re.findall(r"error loading model: (.*)", log) or log.splitlines() or ["no reason given"]
-    return "".join(c for c in reasons[-1] if c.isprintable())[:200]
 
 
 def demo_server(latency_ms: int) -> AbstractAsyncContextManager[str]:

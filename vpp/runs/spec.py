@@ -59,9 +59,7 @@ class EndpointSpec:
     context_length: Count = 0
     """Tokens of prompt and answer together; 0 asks the servers, which may not know."""
     structured: Literal["auto", "off"] = "off"
-    """Whether the server enforces the form of the learner's answers: off, or auto, if it honours a field for that.
-
-    The command line, the app and `vpp.fit` with an address use auto."""
+    """Whether the server enforces the form of the learner's answers: off, or auto, if it honours a field for that."""
     body: str = ""
     """Further fields of each request, as a JSON object."""
     reasoning_effort: Literal["", "none", "minimal", "low", "medium", "high", "xhigh"] = ""

@@ -72,10 +72,7 @@ def delete(directory: RunDirectory) -> None:
 
 
 def unpack(shipped: Path, runs_dir: Path) -> RunDirectory:
-    """Copy a shipped run into `runs_dir`, unless it is there already. Raises RunError if it cannot be copied.
-
-    The copy appears complete or not at all, also if two ask at the same time.
-    """
+    """Copy a shipped run into `runs_dir`, whole or not at all, unless it is there. Raises RunError."""
     target = RunDirectory(runs_dir / shipped.name)
     if target.exists:
         return target
@@ -138,13 +135,10 @@ class User:
 def check_runs(
     directories: Iterable[RunDirectory], *, most: int, more: int = 1, but: RunDirectory | None = None
 ) -> None:
-    """Raise RunError if the user would have more running runs than allowed.
-
-    most: 0 for any number. more: runs about to begin. but: not counted.
-    """
+    """Raise RunError if one user would have too many runs. most: 0 for any number. but: a run that is not counted."""
     if not most:
         return
-    going = sum(one.is_held() or one.is_starting() for one in directories if but is None or one.id != but.id)
+    going = sum(one.is_held() for one in directories if but is None or one.id != but.id)
     if going + more > most:
         runs = "1 run goes on" if going == 1 else f"{going} runs go on"
         new = f"{more} runs are to begin, " if more > 1 else ""

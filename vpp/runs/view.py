@@ -12,10 +12,12 @@ from vpp.posterior.weights import ess_of_sentences as weights_ess
 from vpp.posterior.weights import normalise
 
 if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
     from vpp.runs.directory import Record
 
 T = TypeVar("T")
-V = TypeVar("V", "StepView", "RunView")
+V = TypeVar("V", bound="DataclassInstance")
 Phase = Literal["queued", "running", "paused", "finished", "stopped", "failed"]
 Failure = Literal["endpoint", "input", "error", "disk"]
 FinishReason = Literal["completed", "settled", "stopped", "limit"] | Failure
@@ -92,8 +94,8 @@ class RunView:
 
     def copy(self) -> "RunView":
         """Return a copy that later events do not change; finished steps do not change anyway."""
-        copy = _with_own_mappings(self)
-        copy.steps = {step: at if at.end else _with_own_mappings(at) for step, at in self.steps.items()}
+        copy = with_own_mappings(self)
+        copy.steps = {step: at if at.end else with_own_mappings(at) for step, at in self.steps.items()}
         return copy
 
     @property
@@ -161,7 +163,8 @@ class RunView:
         return "stopped" if self.phase == "stopped" else "limit" if self.is_at_cap else None
 
 
-def _with_own_mappings(view: V) -> V:
+def with_own_mappings(view: V) -> V:
+    """Return a copy of a dataclass with copies of its mappings."""
     values = {each.name: getattr(view, each.name) for each in fields(view) if each.init}
     own: dict[str, Any] = {name: dict(value) for name, value in values.items() if isinstance(value, dict)}
     return replace(view, **own)

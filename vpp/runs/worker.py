@@ -18,17 +18,7 @@ from vpp.inference import sample
 from vpp.inference.sampling import conclude
 from vpp.runs.asking import Access, Session, open_session, versions
 from vpp.runs.budget import cap_reached_words
-from vpp.runs.directory import (
-    Command,
-    Heartbeat,
-    Journal,
-    RunDirectory,
-    complete_answers,
-    load_dataset,
-    read_view,
-    refusal,
-    write_summary,
-)
+from vpp.runs.directory import Heartbeat, Journal, RunDirectory, complete_answers, read_view, refusal, write_summary
 from vpp.runs.preparation import start_of
 from vpp.runs.process import SLOT_POLL_S, Slots, on_signals
 from vpp.runs.spec import Keys
@@ -93,7 +83,7 @@ class _Control:
                     last = sent
             await asyncio.sleep(POLL_S)
 
-    def obey(self, command: Command) -> None:
+    def obey(self, command: str) -> None:
         if command == "go on":
             self.pause.clear()
             self.retry.set()
@@ -136,7 +126,8 @@ class Worker:
         self.counters = Counters()
         self.control = _Control(directory)
         self._last_beat = Heartbeat(queued=True)
-        self._going = asyncio.Event()
+        self._turn = asyncio.Lock()
+        """Held to record an event, and during a pause."""
 
     async def run(self) -> RunView:
         beat = self.directory.last_beat() or Heartbeat()  # it may know of more calls than the journal
@@ -147,18 +138,16 @@ class Worker:
         loop = asyncio.get_running_loop()
         try:
             with on_signals(partial(loop.call_soon_threadsafe, self.control.obey, "stop")):
-                end = await self._until_it_ends()
-        finally:
-            await cancel(watchers)
-        try:
-            if end:
-                self.record(end)
+                if end := await self._until_it_ends():
+                    self.record(end)
         except OSError as error:  # the disk may still take a shorter line
-            log.error("the end of the run cannot be recorded: %s", error)
+            log.error("the run cannot be recorded: %s", error)
             self.journal.forget()
             with suppress(OSError):
                 self.record(RunFailed(reason="disk", detail=refusal(error, self.directory.path)))
             self.journal.forget()
+        finally:
+            await cancel(watchers)
         self.slots.give_back()
         self.beat(queued=False)
         return self.view
@@ -204,18 +193,15 @@ class Worker:
             return RunFailed(reason="endpoint", detail=str(error))
         except VppError as error:
             return RunFailed(reason="disk" if isinstance(error, DiskRefused) else "input", detail=str(error))
-        except OSError as error:
-            return RunFailed(reason="disk", detail=refusal(error, self.directory.path))
+        except OSError:
+            raise  # the disk's
         except Exception as error:
             log.exception("the run failed")
             return RunFailed(reason="error", detail=f"{type(error).__name__}: {error}: see worker.log")
         return None
 
     async def _try_until_it_ends(self) -> None:
-        """Try again after each outage, until the endpoint has been gone for too long.
-
-        Waits double up to a limit. Patience begins anew after a complete step, and when the user asks to try again.
-        """
+        """Try again after each outage. Patience begins anew after a complete step, and when the user asks to try."""
         patience_s = self.spec.endpoint.max_wait_s
         pause_s, gives_up_at = FIRST_RETRY_S, 0.0
         lost_at: float | None = -math.inf  # the last complete step at the last outage
@@ -249,15 +235,12 @@ class Worker:
             self.beat(waits=False)
 
     async def _attempt(self) -> None:
-        """Open the session and run from the last complete step to the end.
-
-        Raises _Stopped, _AtCap, EndpointError, and OSError of the disk.
-        """
+        """Run from the last complete step to the end. Raises _Stopped, _AtCap, EndpointError and OSError."""
         self.counters.restore(last_complete(self.view).usage)
         was_started = self.view.start is not None
         if not was_started:  # before a model is reached for, which may take long
             used = versions(gguf=bool(self.spec.endpoint.gguf))
-            self.record(start_of(self.spec, load_dataset(self.directory, self.spec), versions=used))
+            self.record(start_of(self.spec, self.directory.dataset(), versions=used))
         self.journal.flush()
 
         def show_loading(seconds: float) -> None:
@@ -317,14 +300,13 @@ class Worker:
         async def record() -> None:
             async with aclosing(cast(AsyncGenerator[Event, None], events)) as stream:
                 async for event in stream:
-                    await self._going.wait()
-                    self.record(event)
+                    async with self._turn:
+                        self.record(event)
 
         async def end_at_cap() -> None:
             await session.budget.exhausted.wait()
             raise _AtCap
 
-        self._going.set()
         try:
             await self.control.unless_stopped(record(), self._hold_while_paused(session), end_at_cap())
         finally:
@@ -335,13 +317,12 @@ class Worker:
         while True:
             await self.control.pause.wait()
             session.budget.pause()
-            self._going.clear()
-            self.record(RunPaused(reason="user"))
-            self.slots.give_back()
-            while self.control.pause.is_set():
-                await asyncio.sleep(POLL_S)
-            await self._take_slot()
-            self.record(RunResumed(step=self.view.total_steps))
-            self.beat(queued=False)
-            self._going.set()
+            async with self._turn:
+                self.record(RunPaused(reason="user"))
+                self.slots.give_back()
+                while self.control.pause.is_set():
+                    await asyncio.sleep(POLL_S)
+                await self._take_slot()
+                self.record(RunResumed(step=self.view.total_steps))
+                self.beat(queued=False)
             session.budget.go_on()

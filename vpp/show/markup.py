@@ -22,26 +22,7 @@ from keyword import kwlist
 from pathlib import Path
 
 from vpp.data.numbers import is_number
-from vpp.show.blocks import (
-    Alert,
-    Card,
-    Code,
-    Deck,
-    Drawing,
-    Fold,
-    Heading,
-    Line,
-    Lines,
-    Mark,
-    Metric,
-    Metrics,
-    Note,
-    Quote,
-    Say,
-    Table,
-    Version,
-    Versions,
-)
+from vpp.show import blocks
 from vpp.show.words import capitalised, counted, cut, percent
 
 JOINER = "\N{WORD JOINER}"
@@ -145,7 +126,7 @@ def block(*parts: str, label: str = "") -> str:
     return f'<div class="vpp"{named}>{"".join(parts)}</div>'
 
 
-def badge(mark: Mark, words: str) -> str:
+def badge(mark: blocks.Mark, words: str) -> str:
     shape = f'<i class="m {mark}" aria-hidden="true"></i>' if mark else ""
     return f'<span class="badge">{shape}{text(words)}</span>'
 
@@ -285,97 +266,100 @@ def program_html(source: str) -> str:
 # Blocks: in HTML, in Markdown, and on a terminal
 
 
-def html(blocks: Iterable[object]) -> str:
-    return "".join(map(block_html, blocks))
+def html(parts: Iterable[object]) -> str:
+    return "".join(map(block_html, parts))
 
 
-def markdown(blocks: Iterable[object], *, level: int = 2) -> str:
+def markdown(parts: Iterable[object], *, level: int = 2) -> str:
     """Return the blocks with blank lines between them. level: of their headings."""
-    return "\n\n".join(filter(None, (block_markdown(block, level) for block in blocks)))
+    return "\n\n".join(filter(None, (block_markdown(block, level) for block in parts)))
 
 
-def lines(blocks: Iterable[object]) -> Iterator[str]:
-    for block in blocks:
-        yield from _table_lines(block) if isinstance(block, Table) else filter(None, map(one_line, _words(block)))
+def lines(parts: Iterable[object]) -> Iterator[str]:
+    for block in parts:
+        if isinstance(block, blocks.Table):
+            yield from _table_lines(block)
+        else:
+            yield from filter(None, map(one_line, _words(block)))
 
 
 def block_html(block: object) -> str:
     match block:
-        case Card():
+        case blocks.Card():
             return _card_html(block)
-        case Deck():
+        case blocks.Deck():
             return f'<div class="deck">{html(block.cards)}</div>'
-        case Say():
+        case blocks.Say():
             return f'<p class="say">{text(block.words)}</p>'
-        case Note():
+        case blocks.Note():
             return caption(block.words)
-        case Heading():
+        case blocks.Heading():
             place = f' id="{text(block.place)}" tabindex="-1"' if block.place else ""
             return f'<div{place} class="sec"><h2>{term(block.title)}</h2>{_span("cap", block.caption)}</div>'
-        case Alert():
+        case blocks.Alert():
             return state(block.head, *block.words, failed=True)
-        case Metrics():
+        case blocks.Metrics():
             return f'<dl class="strip">{"".join(map(_metric_html, block.items))}</dl>' if block.items else ""
-        case Table():
+        case blocks.Table():
             table, fold = _table_html(block), f"<summary>{text(block.fold)}</summary>"
             return f'<details class="astable">{fold}{table}</details>' if block.fold else table
-        case Quote():
+        case blocks.Quote():
             return hypothesis(block.words) + (caption(" · ".join(block.facts)) if block.facts else "")
-        case Code():
+        case blocks.Code():
             return f'<pre class="raw">{program_html(block.words) if block.is_program else text(block.words)}</pre>'
-        case Fold():
+        case blocks.Fold():
             title = badge(block.mark, block.title) if block.mark else text(block.title)
             name = text(block.name or block.title)
             return f'<details data-fold="{name}"><summary>{title}</summary>{html(block.blocks)}</details>'
-        case Versions():
+        case blocks.Versions():
             return f'<ol class="way">{"".join(map(_version_html, block.items))}</ol>'
-        case Lines():
+        case blocks.Lines():
             return f'<ul class="ledger">{"".join(map(_line_html, block.items))}</ul>'
-        case Drawing():
+        case blocks.Drawing():
             return block.html()
     raise TypeError(f"no HTML for {type(block).__name__}")
 
 
 def block_markdown(block: object, level: int) -> str:
     match block:
-        case Say():
+        case blocks.Say():
             return f"**{markdown_text(block.words)}**" if block.words else ""
-        case Heading():
+        case blocks.Heading():
             title = f"{'#' * level} {markdown_text(block.title)}"
             return f"{title}\n\n{markdown_text(block.caption)}" if block.caption else title
-        case Note():
+        case blocks.Note():
             return markdown_text(block.words)
-        case Metrics():
+        case blocks.Metrics():
             rows = [(each.name, f"{each.value} {each.scale}".strip(), each.words) for each in block.items]
-            table = Table(head=("measure", "value", "in words"), rows=rows, right=(1,))
+            table = blocks.Table(head=("measure", "value", "in words"), rows=rows, right=(1,))
             return block_markdown(table, level) if rows else ""
-        case Table():
+        case blocks.Table():
             cells = [[markdown_text(cell) for cell in row] for row in (block.head, *block.rows)]
             return markdown_table(cells[0], cells[1:], right=block.right)
-        case Quote():
+        case blocks.Quote():
             facts = f"\n\n{markdown_text(' · '.join(block.facts))}" if block.facts else ""
             return f"{markdown_quote(block.words)}{facts}"
-        case Code():
+        case blocks.Code():
             return markdown_code(block.words)
-        case Deck():
+        case blocks.Deck():
             cards = ((markdown_text(" · ".join(_head(card))), markdown_quote(card.words)) for card in block.cards)
             return "\n\n".join(f"{place}. {head}\n\n{words}" for place, (head, words) in enumerate(cards, 1))
-        case Drawing():
+        case blocks.Drawing():
             return block_markdown(block.table(), level)
     raise TypeError(f"no Markdown for {type(block).__name__}")
 
 
 def _words(block: object) -> Iterator[str]:
     match block:
-        case Say() | Note():
+        case blocks.Say() | blocks.Note():
             yield block.words
-        case Heading():
+        case blocks.Heading():
             yield f"{block.title}:"
-        case Metrics():
+        case blocks.Metrics():
             yield from (f"{each.name}: {each.value} {each.scale} {each.words}" for each in block.items)
-        case Quote():
+        case blocks.Quote():
             yield " · ".join((*block.facts, block.words))
-        case Deck():
+        case blocks.Deck():
             yield from (" · ".join((*_head(card), card.words)) for card in block.cards)
         case _:
             raise TypeError(f"no lines for {type(block).__name__}")
@@ -385,12 +369,12 @@ def _span(kind: str, words: str) -> str:
     return f'<span class="{kind}">{text(words)}</span>'
 
 
-def _metric_html(metric: Metric) -> str:
+def _metric_html(metric: blocks.Metric) -> str:
     value = f"<dd>{text(metric.value)}<small>{text(metric.scale)}</small></dd>"
     return f'<div><dt>{term(metric.name)}</dt>{value}<dd class="words">{text(metric.words)}</dd></div>'
 
 
-def _table_html(table: Table) -> str:
+def _table_html(table: blocks.Table) -> str:
     def line(tag: str, row: Sequence[str]) -> str:
         scope = ' scope="col"' if tag == "th" else ""
         aligned = (' class="r"' if index in table.right else "" for index in range(len(row)))
@@ -402,7 +386,7 @@ def _table_html(table: Table) -> str:
     return scrolling(html, "Table: " + (table.name or ", ".join(table.head[:NAMED])))
 
 
-def _table_lines(table: Table) -> Iterator[str]:
+def _table_lines(table: blocks.Table) -> Iterator[str]:
     cells = [list(map(one_line, row)) for row in (table.head, *table.rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     for row in cells:
@@ -420,12 +404,12 @@ LONGEST_LINE = 200
 """Characters of a closed line; the page cuts it where it ends."""
 
 
-def _head(card: Card) -> tuple[str, ...]:
+def _head(card: blocks.Card) -> tuple[str, ...]:
     copies = counted(card.copies, "copy", "copies") if card.copies > 1 else ""
     return tuple(filter(None, (card.value, card.name, *card.facts, copies)))
 
 
-def _card_html(card: Card) -> str:
+def _card_html(card: blocks.Card) -> str:
     folds, marks = html(card.folds), "".join(badge(*mark) for mark in card.marks)
     if card.before and is_rewritten(card.before, card.words):
         title = f"previous text: {percent(kept_share(card.before, card.words))} kept"
@@ -467,12 +451,12 @@ def skeletons_html(n: int) -> str:
     )
 
 
-def _version_html(version: Version) -> str:
+def _version_html(version: blocks.Version) -> str:
     when = f'<div class="when"><b>{text(version.when)}</b>{text(version.note)}</div>'
     return f"<li>{when}<div>{_revised(version.before, version.after)}</div></li>"
 
 
-def _line_html(line: Line) -> str:
+def _line_html(line: blocks.Line) -> str:
     return (
         f'<li class="out" data-key="{line.key}"><details><summary>{badge(line.mark, line.status)}'
         f"{_span('hyp', cut(one_line(line.words), LONGEST_LINE))}{_span('cap', line.reason)}</summary>"

@@ -98,6 +98,11 @@ def value_text(value: Value | None) -> str:
     return value if isinstance(value, str) else shortest(value).replace("-", MINUS)
 
 
+def value_of(value: Value | None, decimals: int | None = None) -> str:
+    """Return an answer or a target, numbers as `target_text` does."""
+    return target_text(value, decimals) if isinstance(value, float) else value_text(value)
+
+
 def shortest(value: float) -> str:
     """The shortest text that reads back as the same number: 3 for 3.0."""
     return str(int(value)) if float(value).is_integer() and abs(value) < 1e16 else repr(float(value))
