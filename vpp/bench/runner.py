@@ -111,8 +111,8 @@ def share(endpoint: EndpointSpec, jobs: int) -> EndpointSpec:
 class Progress:
     """Outcomes of the finished cells, read from their run directories, and why the others are not finished."""
 
-    def __init__(self, directory: SweepDirectory, spec: SweepSpec, say: Callable[[str], None]) -> None:
-        self.spec, self._directory, self._say = spec, directory, say
+    def __init__(self, directory: SweepDirectory, request: SweepSpec, say: Callable[[str], None]) -> None:
+        self.spec, self._cells, self._directory, self._say = directory.spec(), request.cells, directory, say
         self._outcomes: dict[Cell, Outcome] = {}
         self.failures: dict[Cell, str] = {}
         self._refusals: list[str] = []
@@ -127,8 +127,8 @@ class Progress:
 
     @property
     def open(self) -> list[Cell]:
-        """Cells that are not finished."""
-        return [cell for cell in self.spec.cells if cell not in self._outcomes]
+        """Cells of this request that are not finished."""
+        return [cell for cell in self._cells if cell not in self._outcomes]
 
     def add(self, end: CellEnd) -> None:
         """Read how a cell ended, say it, and rewrite the tables if it is finished."""
@@ -165,7 +165,7 @@ class Progress:
     def _words(self) -> str:
         """Return `12 of 105 cells, about 7 min left`."""
         n_open = len(self.open)
-        words = f"{len(self._outcomes)} of {counted(len(self.spec.cells), 'cell')}"
+        words = f"{len(self._cells) - n_open} of {counted(len(self._cells), 'cell')}"
         left_s = (time.monotonic() - self._began_at) / (self._n_at_first - n_open) * n_open
         return f"{words}, about {seconds(left_s)} left" if n_open else words
 
