@@ -9,13 +9,14 @@ Time is linear in the length of the text.
 import json
 import math
 import re
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Generic, TypeVar
 
-from vpp.data.numbers import compatible, read_float, read_other_way, without_invisible
+from vpp.data.numbers import BODIES, MINUS, STANDS_FOR, digits_of
 from vpp.errors import quoted
 
 TEXT_LIMIT = 2_000
@@ -413,3 +414,59 @@ def _json_values(answer: str, name: re.Pattern[str]) -> Iterator[tuple[str, int]
 def _without_fences(text: str) -> str:
     """Return `text` without code fences and control characters."""
     return _UNPRINTABLE.sub("", _FENCE.sub("", text)).strip()
+
+
+# --- numbers of answers -----------------------------------------------------------------------------------------------
+
+_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufe0e\ufe0f\ufeff]")
+_SUPERSCRIPT = re.compile(r"(?<=\d)[⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+")
+_SUBSCRIPT = re.compile(r"(?<=\d)[₊₋₀-₉]+")
+_SIGN_APART = re.compile(r"(?<=^[+-])\s+(?=[\d.])")
+_POWER = re.compile(r"(?<!\s)\s*(?:×|x|\*|·|\\times|\\cdot)\s*10\s*(?:\^|\*\*)\s*\{?([+-]?\d{1,6})\}?$", re.ASCII)
+_BARE_POWER = re.compile(r"^([+-]?)10\s?(?:\^|\*\*)\s?\{?([+-]?\d{1,6})\}?$", re.ASCII)
+_ANSWER = re.compile(r"([+-]?)([\d.][\d.,'’ ]*)([eE][+-]?\d+)?", re.ASCII)
+_EITHER_WAY = re.compile(r"([+-]?[1-9]\d{0,2})([,.])(\d{3})\.?", re.ASCII)
+_LONGEST_ANSWER = 400
+
+
+def without_invisible(text: str) -> str:
+    """Remove characters of zero width: joiners, direction marks, soft hyphens."""
+    return _INVISIBLE.sub("", text)
+
+
+def compatible(text: str) -> str:
+    """Normalise `text` (NFKC), with powers and indices after a digit spelled out: 10² becomes 10^2."""
+    raised = _SUPERSCRIPT.sub(lambda power: "^" + power[0], text)
+    return unicodedata.normalize("NFKC", _SUBSCRIPT.sub(lambda index: "_{" + index[0] + "}", raised))
+
+
+def read_float(text: str) -> float | None:
+    """Read a number from a model's answer: 1,234.5, 1.2e-5, 1.2 × 10⁻⁵, −3, ٣٫٥, 1.234,56.
+
+    Return inf for inf, nan and numbers beyond the range of floats; None for other text. A comma before three digits
+    separates thousands (3,141 is 3141), except after a group that thousands cannot begin with (0,500). A decimal comma
+    is read only if the number has another mark for its thousands (1.234,56); 0,5 gives None.
+    """
+    plain = _ascii_number(text)
+    if not (number := _ANSWER.fullmatch(plain)):
+        return math.inf if plain.lower().lstrip("+-") in ("inf", "infinity", "nan", "∞") else None
+    sign, body, power = number.groups(default="")
+    for decimal, grouping in BODIES:
+        digits = digits_of(body, (decimal, grouping))
+        is_sure = decimal == "." or (not STANDS_FOR[grouping].isdisjoint(body) and len(body) - body.rfind(",") != 4)
+        if digits is not None and is_sure:
+            return float(f"{sign}{digits}{power}")
+    return None
+
+
+def read_other_way(text: str) -> float | None:
+    """Read `3,141` as 3.141 and `3.141` as 3141, unlike `read_float`; None for other shapes."""
+    groups = _EITHER_WAY.fullmatch(_ascii_number(text))
+    return float(groups[1] + "." * (groups[2] == ",") + groups[3]) if groups else None
+
+
+def _ascii_number(text: str) -> str:
+    narrow = compatible(without_invisible(text[:_LONGEST_ANSWER])).replace("{,}", ",").replace("\\,", " ")
+    digits = "".join(str(unicodedata.decimal(c)) if c.isdecimal() and not c.isascii() else c for c in narrow)
+    signed = _SIGN_APART.sub("", digits.translate(MINUS | {ord("٫"): ".", ord("٬"): ",", ord("_"): "'"}).strip())
+    return _POWER.sub(r"e\1", _BARE_POWER.sub(r"\g<1>1e\2", signed)).strip()

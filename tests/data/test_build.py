@@ -151,7 +151,7 @@ def test_groups_and_dates_are_suggested_until_a_split_is_chosen():
     )
     assert found.inputs == ("patient", "x")
     assert found.provenance.notes == (
-        "column 'day' was left out: it is different on every row",
+        "column 'day' was left out: it is different on every row; --inputs takes it",
         "column 'patient' has 40 values for 200 rows: if its rows belong together, split by group (--split "
         "group:patient)",
         "column 'day' holds dates: to predict later rows from earlier ones, split by time (--split time:day)",

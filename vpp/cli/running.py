@@ -157,7 +157,7 @@ def _dataset(options: Namespace, config: Config) -> tuple[Dataset, str]:
     table = with_kinds(system.read_table(options.data, options), kinds)
     target = options.target or target_guess(table)
     if target is None:
-        raise InputError(f"{options.data}: no column looks like a target: name one with --target")
+        raise InputError(f"{options.data}: no column looks like a target{table.doubt}: name one with --target")
     test = system.read_table(options.test, options) if options.test else None
     beside, described_in = system.descriptions_beside(options.data, table, target)
     given = typed(options.describe, columns=table.names, cells=table.cells(target))

@@ -12,7 +12,7 @@ from vpp.data.columns import are_codes
 from vpp.data.dataset import RANDOM, Dataset, Provenance, Row, SplitRule, Task, target_value
 from vpp.data.descriptions import describe
 from vpp.data.labelling import Key, input_key
-from vpp.data.numbers import is_integer, is_number
+from vpp.data.numbers import is_number
 from vpp.data.split import Pool, Split, SplitPlan, split_rows
 from vpp.data.table import Table, read_like, require_columns
 from vpp.errors import DataError, InputError, counted, quoted
@@ -151,7 +151,9 @@ def choose_inputs(
         names = [name for name in table.names if name not in (target, split.column)]
         left_out = _uninformative(table, names)
         inputs = [name for name in names if name not in left_out]
-        notes = [f"column {name!r} was left out: {left_out[name]}" for name in names if name in left_out]
+        notes = [
+            f"column {name!r} was left out: {left_out[name]}; --inputs takes it" for name in names if name in left_out
+        ]
         if split.column:
             notes.append(f"column {split.column!r} was left out: {split.why_no_input}")
     if not inputs:
@@ -164,14 +166,13 @@ def choose_inputs(
 
 def _joined(pieces: Sequence[str], names: Sequence[str]) -> list[str]:
     """Join names that were split at their commas: the longest run of pieces that is a column, else each piece."""
-
-    def spaceless(texts: Sequence[str]) -> str:
-        return ",".join(part.strip() for part in ",".join(texts).split(","))
-
-    columns = {spaceless([name]): name for name in names}
-    longest_first = sorted(map(re.escape, columns), key=len, reverse=True)
-    joined = re.findall(f"(?:^|,)({'|'.join(longest_first)}|[^,]+)(?=,|$)", spaceless(pieces))
-    return [columns.get(name, name) for name in joined]
+    columns = {tuple(part.strip() for part in name.split(",")): name for name in names}
+    rest, joined = [part.strip() for piece in pieces for part in piece.split(",")], list[str]()
+    while rest:
+        n = next((n for n in range(len(rest), 0, -1) if tuple(rest[:n]) in columns), 1)
+        joined.append(columns.get(tuple(rest[:n]), rest[0]))
+        del rest[:n]
+    return joined
 
 
 def _uninformative(table: Table, names: Sequence[str]) -> dict[str, str]:
@@ -381,7 +382,6 @@ def _listed(labels: Sequence[str]) -> str:
     return f"the label {names}" if len(labels) == 1 else f"one of the labels {names}{more}"
 
 
-FEWEST_GROUPS = 3
 _GROUP_NAME = re.compile(
     r"(.*[^a-z])?(id|uuid|guid|patient|subject|participant|proband|person|customer|client|user|author|player|pupil|"
     r"student|school|household|family|hospital|clinic|site|shop|store|device|machine|sensor|batch|session|animal)"
@@ -391,19 +391,15 @@ _GROUP_NAME = re.compile(
 
 
 def split_hints(table: Table, target: str) -> tuple[str, ...]:
-    """Suggest a split by the first column of groups, and by the first column of dates."""
-    hints: dict[str, str] = {}
-    for column in table.columns:
-        name, n, most = column.name, column.n_distinct, (table.n_rows - column.n_missing) / 2
-        if name == target or n < 2:
-            continue
+    """Suggest a split by the first column whose name is one of groups, and by the first column of dates."""
+    columns = [column for column in table.columns if column.name != target and column.n_distinct > 1]
+    hints = {"group": "", "time": ""}
+    for column in reversed(columns):
+        name, n, n_rows = column.name, column.n_distinct, table.n_rows
         if column.kind == "date":
             how = f"to predict later rows from earlier ones, split by time (--split time:{name})"
-            hints.setdefault("time", f"column {name!r} holds dates: {how}")
-        elif FEWEST_GROUPS <= n <= most and column.kind != "sequence" and _GROUP_NAME.fullmatch(name):
-            cells = table.cells(name) if column.kind == "number" else ()
-            if all(is_integer(cell) for cell in cells if cell is not None):
-                values = f"column {name!r} has {n:,} values for {table.n_rows:,} rows"
-                how = f"if its rows belong together, split by group (--split group:{name})"
-                hints.setdefault("group", f"{values}: {how}")
-    return tuple(hints[kind] for kind in sorted(hints))
+            hints["time"] = f"column {name!r} holds dates: {how}"
+        elif column.kind != "sequence" and 3 <= n <= (n_rows - column.n_missing) / 2 and _GROUP_NAME.fullmatch(name):
+            how = f"if its rows belong together, split by group (--split group:{name})"
+            hints["group"] = f"column {name!r} has {n:,} values for {n_rows:,} rows: {how}"
+    return tuple(filter(None, hints.values()))

@@ -282,6 +282,11 @@ def read_columns(
         marks = {mark for given in numbers if (mark := certain_decimal(given))}
         for draft in doubtful if len(marks) == 1 else ():  # another column shows the mark
             draft.read(min(marks), min(marks))
+    for draft in doubtful if read_as.decimal is None and delimiter == ";" else ():
+        if draft.notation and draft.notation.is_doubtful and any("." in text for text in draft.given):
+            written, plain = next(pair for pair in zip(draft.given, draft.present, strict=True) if pair[0] != pair[1])
+            how = "choose --read decimal=comma or --read decimal=point"
+            raise DataError(f"column {draft.name!r}: {quoted(written)} may be {plain} or a number below 1,000: {how}")
     columns = tuple(draft.column() for draft in drafts)
     notes = (*_notation_notes(drafts), *chain.from_iterable(map(_kind_notes, drafts)), *_missing_notes(drafts))
     return columns, tuple(draft.cells for draft in drafts), notes

@@ -6,7 +6,7 @@ import math
 import re
 import zipfile
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from datetime import datetime, time
@@ -15,7 +15,19 @@ from typing import Any
 from xml.parsers.expat import ExpatError, ParserCreate
 
 from vpp.data.dataset import ReadAs
-from vpp.data.text import AS_IS, NO_TEXT, Grid, Reading, Record, check_size, clean, decode, read_below_titles, read_csv
+from vpp.data.text import (
+    AS_IS,
+    NO_TEXT,
+    Grid,
+    Reading,
+    Record,
+    check_size,
+    clean,
+    decode,
+    named_grid,
+    read_csv,
+    read_lines,
+)
 from vpp.errors import DataError
 
 MAX_UNPACKED = 300_000_000
@@ -44,8 +56,8 @@ def read_file(content: bytes, *, name: str, read_as: ReadAs) -> Grid:
     _refuse_others(text[:100].encode(), name)  # such as a web page in UTF-16
     if not text.strip(None if read_as.delimiter else _BLANK):
         raise DataError(f"{name} is empty: a header line and rows are needed")
-    grid = read_json(text, encoding, name=name) if text.lstrip().startswith(("{", "[")) else None
-    return (grid or read_csv(text, encoding, name, read_as)).after(notes)
+    grid = read_json(text, encoding, name=name, notes=notes) if text.lstrip().startswith(("{", "[")) else None
+    return grid or read_csv(text, encoding, name, read_as, notes)
 
 
 def _refuse_others(content: bytes, name: str) -> None:
@@ -78,7 +90,6 @@ def plain_texts(values: Sequence[Any]) -> list[str]:
 
 # --- Excel ------------------------------------------------------------------------------------------------------------
 
-_PIECE = 1 << 16
 MAX_TAGS, MAX_DEPTH = 2_500_000, 100
 """Elements that all parts of a workbook may have in total, and how deep: reading takes at most 10 s and 1 GB."""
 MAX_SHEET_CELLS = 1_200_000
@@ -91,29 +102,29 @@ def read_workbook(content: bytes, name: str, read_as: ReadAs) -> Grid:
     try:
         scan = _Scan(content, name)
         with closing(load_workbook(io.BytesIO(content), read_only=True, data_only=True)) as book:
-            names = tuple(worksheet.title for worksheet in book.worksheets)
-            if read_as.sheet not in (None, *names):
-                raise DataError(f"{name} has no sheet {read_as.sheet!r}: choose one of {', '.join(map(repr, names))}")
+            sheets = tuple(worksheet.title for worksheet in book.worksheets)
+            if read_as.sheet not in (None, *sheets):
+                raise DataError(f"{name} has no sheet {read_as.sheet!r}: choose one of {', '.join(map(repr, sheets))}")
             visible = [worksheet.title for worksheet in book.worksheets if worksheet.sheet_state == "visible"]
-            for sheet in (read_as.sheet,) if read_as.sheet else visible or names:
+            for sheet in (read_as.sheet,) if read_as.sheet else visible or sheets:
                 lines = _lines(book[sheet], name)
                 if len(lines) > 1:
                     break
             part = str(getattr(book[sheet], "_worksheet_path", "")).lstrip("/")
-            notes = [f"sheet {sheet!r} of {len(names)} was read" if len(names) > 1 and not read_as.sheet else ""]
-            notes.append(_formula_note(lines, scan.formulas[part]))
+            notes = [_formula_note(lines, scan.formulas[part])]
             notes.append("" if read_as.as_is else _fill_merged(lines, scan.merged[part]))
     except DataError:
         raise
     except Exception as error:  # zipfile and openpyxl pass on any exception of their parsers
-        raise DataError(
-            f"{name} is a zip archive, or a workbook that cannot be read: unpack it, or save the table as CSV"
-        ) from error
+        how = "unpack it, or save the table as CSV"
+        raise DataError(f"{name} is a zip archive, or a workbook that cannot be read: {how}") from error
+    if len(sheets) > 1 and not read_as.sheet:
+        notes.insert(0, f"sheet {sheet!r} of {len(sheets)} was read; --read sheet=NAME reads another")
     skipped = read_as.skip_lines or 0
     rows = zip(*map(plain_texts, zip_longest(*lines.values())), strict=True)
-    records = (Record(line, cells) for line, cells in zip(lines, rows, strict=True) if line > skipped)
-    reading = Reading(format="excel", skipped_lines=skipped, sheet=sheet, sheets=names)
-    return read_below_titles(records, reading, name, read_as).after(notes)
+    records = [Record(line, cells) for line, cells in zip(lines, rows, strict=True) if line > skipped]
+    reading = Reading(format="excel", skipped_lines=skipped, sheet=sheet, sheets=sheets)
+    return read_lines(records, reading, name, read_as, notes)
 
 
 class _Scan:
@@ -125,10 +136,8 @@ class _Scan:
     """
 
     def __init__(self, content: bytes, name: str) -> None:
-        self._name, self._cell = name, dict[str, str]()
-        self._n_tags = self._depth = 0
-        self.merged = defaultdict[str, list[str]](list)
-        self.formulas = defaultdict[str, list[str]](list)
+        self._name, self._cell, self._n_tags, self._depth = name, "", 0, 0
+        self.merged, self.formulas = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             _check_unpacked(sum(part.file_size for part in archive.infolist()), name)
             for part in archive.infolist():
@@ -137,7 +146,7 @@ class _Scan:
                 parser.StartDoctypeDeclHandler = self._refuse_type
                 parser.StartElementHandler, parser.EndElementHandler = self._start, self._end
                 with archive.open(part) as stream, suppress(ExpatError):  # a picture, or a damaged part
-                    while piece := stream.read(_PIECE):
+                    while piece := stream.read(1 << 16):
                         parser.Parse(piece, False)
 
     def _refuse_type(self, *_: Any) -> None:
@@ -151,9 +160,9 @@ class _Scan:
             raise DataError(f"{self._name} has {fault}: save a sample of its rows as a new workbook, or as CSV")
         tag = tag.rpartition(":")[2]
         if tag == "c":
-            self._cell = attributes
-        elif tag == "f" and self._cell.get("t", "n") == "n" and "r" in self._cell:
-            self.formulas[self._part].append(self._cell["r"])
+            self._cell = attributes.get("r", "") if attributes.get("t", "n") == "n" else ""
+        elif tag == "f" and self._cell:
+            self.formulas[self._part].append(self._cell)
         elif tag == "mergeCell" and "ref" in attributes:
             self.merged[self._part].append(attributes["ref"])
 
@@ -163,31 +172,27 @@ class _Scan:
 
 def _check_unpacked(unpacked: int, name: str) -> None:
     if unpacked > MAX_UNPACKED:
-        raise DataError(
-            f"{name} unpacks to {unpacked / 1e6:,.0f} MB, more than {MAX_UNPACKED / 1e6:.0f}: keep a sample of its rows"
-        )
+        size = f"unpacks to {unpacked / 1e6:,.0f} MB, more than {MAX_UNPACKED / 1e6:.0f}"
+        raise DataError(f"{name} {size}: keep a sample of its rows")
 
 
 def _lines(sheet: Any, name: str) -> dict[int, list[Any]]:
-    """Values of each row with any, by its number from 1."""
+    """Values of each row with any, by its number from 1; zeros in front where the format of a whole number has them."""
     with suppress(AttributeError):
         sheet.reset_dimensions()
     lines: dict[int, list[Any]] = {}
     n_cells = 0
     for number, cells in enumerate(sheet.iter_rows(), start=1):
-        n_cells += len(cells)
-        if n_cells > MAX_SHEET_CELLS or number > MAX_SHEET_CELLS:
+        n_cells += max(len(cells), 1)
+        if n_cells > MAX_SHEET_CELLS:
             raise DataError(f"{name}: a sheet has more than {MAX_SHEET_CELLS:,} cells: keep a sample of its rows")
-        if any(cell.value is not None and cell.value != "" for cell in cells):
-            lines[number] = list(map(_value, cells))
+        values = [cell.value for cell in cells]
+        if any(value is not None and value != "" for value in values):
+            for at, value in enumerate(values):
+                if type(value) is int and set(form := cells[at].number_format) == {"0"}:
+                    values[at] = str(value).zfill(len(form))
+            lines[number] = values
     return lines
-
-
-def _value(cell: Any) -> Any:
-    """Return a cell's value; a whole number with the zeros in front that its format shows."""
-    if type(cell.value) is int and set(form := cell.number_format) == {"0"}:
-        return str(cell.value).zfill(len(form))
-    return cell.value
 
 
 def _fill_merged(lines: dict[int, list[Any]], merged: Sequence[str]) -> str:
@@ -195,20 +200,20 @@ def _fill_merged(lines: dict[int, list[Any]], merged: Sequence[str]) -> str:
     from openpyxl.utils.cell import range_boundaries
 
     filled = []
-    for text in sorted(merged, key=lambda text: range_boundaries(text)[1]):
+    for text in merged:
         left, top, right, bottom = range_boundaries(text)
         value = (lines.get(top, []) + [None] * left)[left - 1]
         if top < bottom and value is not None:
             filled.append(text)
-            for row in (row for row in range(top, bottom + 1) if row in lines):
-                lines[row] += [None] * (right - len(lines[row]))
-                lines[row][left - 1 : right] = [value] * (right + 1 - left)
+            for cells in (lines[row] for row in range(top, bottom + 1) if row in lines):
+                cells += [None] * (right - len(cells))
+                cells[left - 1 : right] = [value] * (right + 1 - left)
     more = ", …" if len(filled) > 3 else ""
     about = f"merged cells ({', '.join(filled[:3])}{more}) were read with their value in each row"
     return f"{about}; {AS_IS} leaves the others empty" if filled else ""
 
 
-def _formula_note(lines: Mapping[int, list[Any]], formulas: Sequence[str]) -> str:
+def _formula_note(lines: dict[int, list[Any]], formulas: Sequence[str]) -> str:
     from openpyxl.utils.cell import coordinate_to_tuple
 
     places = {cell: coordinate_to_tuple(cell) for cell in formulas}
@@ -236,10 +241,8 @@ def read_parquet(content: bytes, *, name: str) -> Grid:
             raise ValueError("the row counts of its parts do not add up")
         _check_unpacked(sum(group.total_byte_size for group in groups), name)
         # Lists may unpack to any size: asking pyarrow 26 for their number of values ends the process on a damaged file.
-        if nested := next((column.path for column in schema if column.path != column.name), None):
-            raise DataError(
-                f"{name}: column {nested.split('.')[0]!r} holds lists or objects: save it as text, or leave it out"
-            )
+        if nested := next((column.path.split(".")[0] for column in schema if column.path != column.name), None):
+            raise DataError(f"{name}: column {nested!r} holds lists or objects: save it as text, or leave it out")
         # A long text that repeats is one in memory.
         dictionaries = [column.path for column in schema if column.physical_type == "BYTE_ARRAY"]
         table = pq.ParquetFile(io.BytesIO(content), read_dictionary=dictionaries).read()
@@ -262,7 +265,7 @@ def read_frame(frame: Any, *, name: str = "frame") -> Grid:
         columns = [_texts(frame.iloc[:, place]) for place in range(len(names))]
     except UnicodeDecodeError:
         raise DataError(f"{name} has a column of bytes that are not text: leave it out") from None
-    return Grid.of(names, columns, file=name, reading=Reading(format="frame"))
+    return named_grid(names, columns, file=name, reading=Reading(format="frame"))
 
 
 def _texts(series: Any) -> list[str]:
@@ -280,33 +283,32 @@ def _texts(series: Any) -> list[str]:
 # --- JSON -------------------------------------------------------------------------------------------------------------
 
 _SOMETHING = re.compile(r"[^ \t\r\n]")
-_NESTED = (list, dict)
-SHAPES = "write a list of records (pandas: to_json(orient='records')), or an object a line"
+SHAPES = (
+    "write a list of records (pandas: to_json(orient='records')), or an object a line, with a text or number a cell"
+)
 
 
-def read_json(text: str, encoding: str, *, name: str) -> Grid | None:
+def read_json(text: str, encoding: str, *, name: str, notes: Sequence[str]) -> Grid | None:
     """Return the table in a text that begins as JSON; None for a list that is no JSON, unless the name promises it.
 
     Numbers and booleans are kept as written; null is a missing cell. Raises DataError for JSON that is no table, holds
     nested values, or is too large.
     """
     check_size(name, n_columns=1, n_rows=text.count(",") + text.count("{"))
-    is_object = text.lstrip().startswith("{")
     try:
         records = _json_records(text)
     except RecursionError:
         raise DataError(f"{name} is JSON that is nested too deeply: {SHAPES}") from None
     except json.JSONDecodeError as error:
-        if is_object or name.lower().endswith((".json", ".jsonl", ".ndjson")):
+        if text.lstrip().startswith("{") or name.lower().endswith((".json", ".jsonl", ".ndjson")):
             raise DataError(f"{name} is not valid JSON (line {error.lineno}: {error.msg}): correct it") from None
         return None
-    is_nested = len(records) == 1 and is_object and any(isinstance(cell, _NESTED) for cell in records[0].values())
-    if is_nested or not all(isinstance(record, dict) for record in records):
+    if not all(isinstance(record, dict) for record in records):
         raise DataError(f"{name} is JSON without a table: {SHAPES}")
     names = list(dict.fromkeys(key for record in records for key in record))
     check_size(name, n_columns=len(names), n_rows=len(records))
     columns = [[_json_text(record.get(key), key, row, name) for row, record in enumerate(records, 1)] for key in names]
-    return Grid.of(names, columns, file=name, reading=Reading(format="json", encoding=encoding))
+    return named_grid(names, columns, file=name, reading=Reading(format="json", encoding=encoding), notes=notes)
 
 
 def _json_records(text: str) -> list[Any]:
@@ -322,7 +324,7 @@ def _json_records(text: str) -> list[Any]:
 
 def _json_text(cell: Any, column: str, row: int, name: str) -> str:
     is_text = isinstance(cell, str)
-    if isinstance(cell, _NESTED) or (is_text and NO_TEXT.search(cell)):
+    if isinstance(cell, list | dict) or (is_text and NO_TEXT.search(cell)):
         what = "a character that is no text" if is_text else "a list or an object"
-        raise DataError(f"{name}: row {row:,} of {column[:60]!r} holds {what}: give one text or number a cell")
+        raise DataError(f"{name}: row {row:,} of {column[:60]!r} holds {what}: {SHAPES}")
     return clean(cell) if is_text else "" if cell is None else str(cell).lower()

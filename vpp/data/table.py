@@ -12,29 +12,23 @@ from vpp.data.dataset import DETECT, Column, Kind, ReadAs, Row
 from vpp.data.descriptions import nearest
 from vpp.data.formats import read_file, read_frame
 from vpp.data.numbers import is_number
-from vpp.data.text import Grid, Reading
+from vpp.data.text import Grid
 from vpp.errors import DataError, InputError, quoted
 
 MAX_BYTES = 50_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Table:
+class Table(Grid):
     """Named columns of equally many cells."""
 
     file: str
     sha256: str
-    names: tuple[str, ...]
     columns: tuple[Column, ...] = ()
     values: tuple[Cells, ...] = ()
     """(column, row): plain decimal numbers in a column of numbers, else as in the file; None is a missing cell."""
-    texts: tuple[tuple[str, ...], ...]
-    """(column, row): stripped text of the file."""
-    file_notes: tuple[str, ...] = ()
-    """Decisions on the file's format and grid, a sentence each."""
     column_notes: tuple[str, ...] = ()
     """Decisions on the kinds and cells of columns."""
-    reading: Reading
     read_as: ReadAs = DETECT
 
     @classmethod
@@ -53,23 +47,15 @@ class Table:
         """Read a DataFrame. Raises InputError if a cell or a name is not Unicode text."""
         grid = read_frame(frame)
         try:
-            content = "\x1e".join("\x1f".join(cells) for cells in (grid.names, *grid.columns)).encode()
+            content = "\x1e".join("\x1f".join(cells) for cells in (grid.names, *grid.texts)).encode()
         except UnicodeEncodeError as error:
             raise InputError(f"the frame holds a lone surrogate ({error.object[error.start]!r}): replace it") from None
         return cls._of(grid, "frame", content, read_as)
 
     @classmethod
     def _of(cls, grid: Grid, file: str, content: bytes, read_as: ReadAs) -> "Table":
-        table = cls(
-            file=file,
-            sha256=hashlib.sha256(content).hexdigest(),
-            names=grid.names,
-            texts=tuple(map(tuple, grid.columns)),
-            file_notes=grid.notes,
-            reading=grid.reading,
-            read_as=read_as,
-        )
-        return with_kinds(table, {})
+        own = {name: getattr(grid, name) for name in ("names", "texts", "file_notes", "reading")}
+        return with_kinds(cls(**own, file=file, sha256=hashlib.sha256(content).hexdigest(), read_as=read_as), {})
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -113,9 +99,8 @@ class Table:
     @property
     def doubt(self) -> str:
         """What else may have been read, for an error about a column; empty if nothing."""
-        if (n := len(self.reading.sheets)) > 1:
-            return f" (sheet {self.reading.sheet!r} of {n} was read; --read changes that)"
-        return next((f" ({note})" for note in self.file_notes if note.startswith("no delimiter")), "")
+        doubts = (note for note in self.file_notes if note.startswith(("sheet ", "no delimiter")))
+        return next((f" ({note})" for note in doubts), "")
 
 
 def with_kinds(table: Table, kinds: Mapping[str, Kind]) -> Table:
@@ -142,15 +127,12 @@ def read_like(table: Table, columns: Sequence[Column], seen: Mapping[str, Collec
     writes TRUE for True. A cell of a column of numbers that is not a number stays as written. Notes say so.
     """
     own, values, notes = list(table.columns), list(table.values), list[str]()
-    known = {column.name: column for column in columns}
-    for place, name in enumerate(table.names):
-        if name not in known:
-            continue
-        column, texts = known[name], table.texts[place]
-        read = {text: read_cell(text, column) for text in dict.fromkeys(texts)}
+    for column in (column for column in columns if column.name in table.names):
+        place, name = table.names.index(column.name), column.name
+        read = {text: read_cell(text, column) for text in dict.fromkeys(table.texts[place])}
         if column.kind == "category":
             notes += _respell(name, read, set(filter(None, seen.get(name, ()))))
-        cells = values[place] = tuple(map(read.__getitem__, texts))
+        cells = values[place] = tuple(map(read.__getitem__, table.texts[place]))
         own[place] = replace(column, n_missing=cells.count(None), n_distinct=len({*cells} - {None}))
         wrong = [row for row, cell in enumerate(cells) if cell is not None and not is_number(cell)]
         if column.kind == "number" and wrong:

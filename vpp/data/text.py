@@ -6,37 +6,32 @@ import io
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import chain, count, filterfalse, islice, repeat
+from itertools import chain, count, islice, zip_longest
 from typing import Literal, NamedTuple
 
-from vpp.data.columns import MISSING, MOSTLY, date_forms, is_date, is_quantity
+from vpp.data.columns import MISSING, MOSTLY, is_date, is_quantity
 from vpp.data.dataset import DELIMITER_NAMES, ReadAs
 from vpp.data.numbers import is_integer, is_number, is_sequence, is_written_number
 from vpp.errors import DataError
 
 ENCODING_NAMES = {
-    "utf-8": "UTF-8", "utf-8-sig": "UTF-8 with a byte order mark", "utf-16": "UTF-16",
-    "utf-16-le": "UTF-16, little-endian", "utf-16-be": "UTF-16, big-endian", "cp1252": "Windows-1252 (Western)",
-    "cp1250": "Windows-1250 (Central European)", "cp1251": "Windows-1251 (Cyrillic)", "koi8_r": "KOI8-R (Cyrillic)",
-    "cp1253": "Windows-1253 (Greek)", "cp1254": "Windows-1254 (Turkish)", "mac_roman": "Mac Roman",
-    "cp850": "DOS 850 (Western)", "cp932": "Shift-JIS (Japanese)", "euc_jp": "EUC-JP (Japanese)",
-    "gb18030": "GB 18030 (Chinese)", "big5": "Big5 (Chinese)", "euc_kr": "EUC-KR (Korean)",
+    "utf-8": "UTF-8", "utf-8-sig": "UTF-8 with a byte order mark", "utf-16": "UTF-16", "mac_roman": "Mac Roman",
+    "cp1250": "Windows-1250 (Central European)", "cp1251": "Windows-1251 (Cyrillic)",
+    "cp1252": "Windows-1252 (Western)", "cp1253": "Windows-1253 (Greek)", "koi8_r": "KOI8-R (Cyrillic)",
+    "cp932": "Shift-JIS (Japanese)", "euc_jp": "EUC-JP (Japanese)", "gb18030": "GB 18030 (Chinese)",
+    "big5": "Big5 (Chinese)", "euc_kr": "EUC-KR (Korean)",
 }  # fmt: skip
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _ONE_BYTE = ("cp1251", "koi8_r", "cp1253")
 _MANY_BYTES = ("cp932", "euc_jp", "gb18030", "big5", "euc_kr")
 _SURE = 0.3
 """Least coherence, from 0 to 1 as charset-normalizer measures it, for a guess of a one-byte encoding."""
-_SAMPLE_BYTES = 32_768
-"""Bytes of the lines beyond ASCII that the guess of an encoding reads."""
-_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")
-_END_MARKS = "\0\x1a"
-_ENDS = f"{_END_MARKS} \t\r\n"
+_AT_END = re.compile(r"([\0\x1a])[\0\x1a \t\r\n]*\Z")
 """Marks of DOS for the end of a file."""
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")
 NO_TEXT = re.compile("[\0\ud800-\udfff]")
 """Characters that no cell may hold; utf-7 and unicode_escape can spell a lone surrogate."""
 
@@ -62,26 +57,29 @@ def decode(content: bytes, *, name: str, encoding: str | None = None) -> tuple[s
     Marks at its end are cut. Raises DataError if the bytes are not text in the encoding.
     """
     marked = next((codec for mark, codec in _MARKS if content.startswith(mark)), None)
-    codec, notes = encoding or marked or "utf-8", []
+    codec, notes = encoding or marked or "utf-8", list[str]()
     try:
         text = content.decode(codec)
     except UnicodeError as error:
         line = content.count(b"\n", 0, getattr(error, "start", 0)) + 1
+        remedy = f"(line {line}): save the table as CSV in UTF-8, or choose its encoding"
         if encoding or marked:
-            raise _no_text(name, encoding_name(codec), line) from None
-        text, codec = _guess(content, name, line)
-        notes.append(f"not UTF-8: read as {encoding_name(codec)}; if letters look wrong, choose another encoding")
-    end = len(text.rstrip(_ENDS))
-    if mark := next((character for character in text[end:] if character in _END_MARKS), ""):
-        notes.append(f"the control character 0x{ord(mark):02x} at the end was not read")
-        text = text[: text.index(mark, end)]
-    if wrong := NO_TEXT.search(text):
-        what = "a NUL byte" if wrong[0] == "\0" else "half a character"
-        endian = "be" if content[::2].count(0) > content[1::2].count(0) else "le"
-        raise DataError(
-            f"{name} holds {what} in line {text.count(chr(10), 0, wrong.start()) + 1}, which is no text: remove it, or "
-            f"choose the file's encoding" + (f", utf-16-{endian}" if 3 * content.count(0) > len(content) else "")
+            raise DataError(f"{name} is not text in {encoding_name(codec)} {remedy}") from None
+        codec = _guess(content, name, line)
+        text = content.decode(codec, errors="replace")
+        if "\ufffd" in text or _CONTROL.search(_AT_END.sub("", text)):  # nearly any binary file decodes in one byte
+            raise DataError(f"{name} is not text in UTF-8, UTF-16 or Windows-1252 {remedy}") from None
+        notes.append(
+            f"not UTF-8: read as {encoding_name(codec)}; if letters look wrong, --read encoding=NAME reads another"
         )
+    if end := _AT_END.search(text):
+        line = text.count("\n", 0, end.start()) + 1
+        notes.append(f"line {line}: the mark 0x{ord(end[1]):02x}, an end of file in DOS, was not read")
+        text = text[: end.start()]
+    if wrong := NO_TEXT.search(text):
+        line = text.count("\n", 0, wrong.start()) + 1
+        what = f"{name} holds a character that is no text (0x{ord(wrong[0]):02x}) in line {line}"
+        raise DataError(f"{what}: remove it, or choose the file's encoding, such as utf-16-le")
     return text.lstrip("\ufeff"), codec, notes
 
 
@@ -89,48 +87,31 @@ def encoding_name(encoding: str) -> str:
     return ENCODING_NAMES.get(encoding, encoding)
 
 
-def _guess(content: bytes, name: str, line: int) -> tuple[str, str]:
-    """Return text and encoding of a file that is not UTF-8: another alphabet if it is certain, else Windows-1252.
+def _guess(content: bytes, name: str, line: int) -> str:
+    """Return the encoding of a file that is not UTF-8: another alphabet if it is certain, else Windows-1252.
 
     line: the first with a wrong byte. Raises DataError if all but a few letters are UTF-8: any other encoding would
     garble the rest.
     """
-    # Imported late: most files are UTF-8 and do not need it.
-    from charset_normalizer import from_bytes
+    from charset_normalizer import from_bytes  # imported late: most files are UTF-8 and do not need it
 
     lossy = content.decode("utf-8", errors="replace")
     if sum(character > "\x7f" for character in lossy) > 11 * lossy.count("\ufffd"):
         raise DataError(f"{name} is UTF-8 except line {line}: fix that line, or choose another encoding")
-    sample = b"\n".join(line for line in content.splitlines() if not line.isascii())[:_SAMPLE_BYTES]
+    sample = b"\n".join(line for line in content.splitlines() if not line.isascii())[:32_768]
     matches = list(from_bytes(sample, cp_isolation=["cp1252", *_ONE_BYTE, *_MANY_BYTES]))
     plausible = {other for match in matches for other in (match.encoding, *match.could_be_from_charset)}
     is_sure = matches and (matches[0].encoding in _MANY_BYTES or matches[0].coherence >= _SURE)
-    codec = matches[0].encoding if is_sure and "cp1252" not in plausible else "cp1252"
-    with suppress(UnicodeDecodeError):
-        text = content.decode(codec)
-        if not _CONTROL.search(text.rstrip(_ENDS)):  # nearly any binary file decodes in a one-byte encoding
-            return text, codec
-    raise _no_text(name, "UTF-8, UTF-16 or Windows-1252", line)
-
-
-def _no_text(name: str, encodings: str, line: int) -> DataError:
-    return DataError(
-        f"{name} is not text in {encodings} (line {line}): save the table as CSV in UTF-8, or choose its encoding"
-    )
+    return matches[0].encoding if is_sure and "cp1252" not in plausible else "cp1252"
 
 
 # --- records ----------------------------------------------------------------------------------------------------------
 
-SAMPLE_RECORDS = 100
-"""Records at the top of a file that decide its dialect and its header."""
-_SAMPLE_CHARACTERS = 262_144
+PLAIN_QUOTES = "--read quotes=plain"
+AS_IS = "--read as-is=yes"
 NO_DELIMITER = ""
 """Stands for no delimiter: each line is one cell."""
 _UNUSED = "\x1f"
-PLAIN_QUOTES = "--read quotes=plain"
-AS_IS = "--read as-is=yes"
-_BY_BLANKS = "if blanks set the columns apart, choose that (--read delimiter=space)"
-_BY_COLONS = "if colons set the columns apart, choose that (--read delimiter=:)"
 _EXCEL_TEXT = re.compile(r'\A="([^"]*)"\Z')  # so written, Excel keeps the zeros of ="007"
 _UNSEEN = re.compile("[\ufeff\u200b\u2060]+")
 _MAX_INTERNED = 200_000
@@ -145,37 +126,38 @@ class Record(NamedTuple):
     """First line in the file, counted from 1."""
     cells: Sequence[str]
     """Stripped."""
-    holds_records: bool = False
-    """True if a cell holds lines as wide as the record, as after a quote that was never meant as one."""
 
 
 def read_records(
-    text: str, delimiter: str, *, name: str, first_line: int = 1, has_quotes: bool = True, is_strict: bool = True
+    text: str, delimiter: str, *, name: str, first_line: int = 1, quotes: str | None = None, is_strict: bool = True
 ) -> Iterator[Record]:
     """Yield every record with any text.
 
-    first_line: number of the text's first line in the file. has_quotes: whether quotes enclose cells, or are text.
-    Raises DataError, if strict, for quotes that do not enclose a cell: they would lose their mark, or swallow lines.
+    first_line: number of the text's first line in the file. quotes: `plain` if they are text, `csv` if they enclose
+    cells. Raises DataError, if strict, for quotes that do not enclose a cell: they would lose their mark, or swallow
+    lines, as where a cell holds lines as wide as its record.
     """
     reader = csv.reader(
         io.StringIO(text, newline=""),
         delimiter=delimiter or _UNUSED,
         skipinitialspace=True,
-        quoting=csv.QUOTE_MINIMAL if has_quotes else csv.QUOTE_NONE,
+        quoting=csv.QUOTE_NONE if quotes == "plain" else csv.QUOTE_MINIMAL,
         strict=is_strict,
     )
     line, stripped = first_line, lru_cache(_MAX_INTERNED)(clean)  # equal texts are one in memory
     try:
         for cells in reader:
             start, line = line, first_line + reader.line_num
-            own = list(map(stripped, cells))
+            own = tuple(map(stripped, cells))
             if any(own):
-                yield Record(start, own, line - start > 2 and delimiter != "" and _holds_records(cells, delimiter))
+                if line - start > 2 and is_strict and quotes is None and _holds_records(cells, delimiter):
+                    how = f"if quotes are text, choose {PLAIN_QUOTES}; if they enclose it, --read quotes=csv"
+                    raise DataError(f"{name}: line {start} has a quoted cell that holds lines like rows: {how}")
+                yield Record(start, own)
     except csv.Error as error:
-        why, remedy = str(error), "quote cells as CSV does, each quote in a cell doubled, or read quotes as text"
-        if delimiter == NO_DELIMITER:
-            why, remedy = "no delimiter detected", f"{_BY_BLANKS}, else {remedy}"
-        raise DataError(f"{name}: line {line} cannot be split into cells ({why}): {remedy} ({PLAIN_QUOTES})") from None
+        why = str(error) if delimiter else "no delimiter detected"
+        remedy = f"double each quote in a cell, read quotes as text ({PLAIN_QUOTES}), or choose the delimiter"
+        raise DataError(f"{name}: line {line} cannot be split into cells ({why}): {remedy}") from None
 
 
 def clean(cell: str) -> str:
@@ -190,14 +172,14 @@ def clean(cell: str) -> str:
 
 def _holds_records(cells: Sequence[str], delimiter: str) -> bool:
     longest = max((cell.splitlines()[1:-1] for cell in cells), key=len)
-    return bool(longest) and all(line.count(delimiter) == len(cells) - 1 for line in longest)
+    return len(cells) > 1 and bool(longest) and all(line.count(delimiter) == len(cells) - 1 for line in longest)
 
 
 def _is_rule(record: Record) -> bool:
     """True for a line that sets the header apart, as in Markdown and in the output of a database."""
-    filled = list(filter(None, record.cells))
-    if filled[0][0] not in "|+:=-" or "".join(filled).strip("|+:=-"):
+    if next(filter(None, record.cells))[0] not in "|+:=-" or "".join(record.cells).strip("|+:=-"):
         return False
+    filled = list(filter(None, record.cells))
     return any("---" in cell or "===" in cell for cell in filled) or all("--" in cell for cell in filled)
 
 
@@ -208,10 +190,12 @@ def shown_name(name: str) -> str:
 
 # --- where names and rows begin ---------------------------------------------------------------------------------------
 
+SAMPLE_RECORDS = 100
+"""Records at the top of a file that decide its dialect and its header."""
+_SAMPLE_CHARACTERS = 262_144
 MAX_ABOVE = 20
 """Largest number of lines above a table."""
 ROWS_COMPARED = 30
-_YEARS = range(1800, 2200)
 
 
 def _is_data(cell: str) -> bool:
@@ -228,33 +212,30 @@ def _is_word(cell: str) -> bool:
 
 
 def _is_year(cell: str) -> bool:
-    return re.fullmatch(r"\d{4}", cell, re.ASCII) is not None and int(cell) in _YEARS
-
-
-def _is_time(cell: str) -> bool:
-    return _is_year(cell) or date_forms([cell]) != []
+    return re.fullmatch(r"(1[89]|2[01])\d\d", cell, re.ASCII) is not None
 
 
 def table_start(records: Sequence[Record]) -> int:
     """Count comments and titles: lines of one cell or an unusual width, if a table clearly follows them."""
+    lines = [record.cells for record in records[: MAX_ABOVE + 1]]
     widths = Counter(len(record.cells) for record in records)
     usual = max(widths, key=lambda width: (widths[width], width), default=1)
-    most = min(MAX_ABOVE, len(records) - 1)
-    n = next((n for n in range(most) if not records[n].cells[0].startswith("#")), max(most, 0))
-    if usual == 1:
-        return n
-    if n and len(records[n - 1].cells) == usual and not _is_plain_header(records[n:]):
+    comments = [cells[0].startswith("#") for cells in lines]
+    alone = [sum(map(bool, cells)) == 1 for cells in lines]
+    above = [is_alone or len(cells) != usual for is_alone, cells in zip(alone, lines, strict=True)]
+    n = comments.index(False) if False in comments else len(lines) - 1
+    if usual == 1 or n < 0:
+        return max(n, 0)
+    if n and len(lines[n - 1]) == usual and not _is_plain_header(records[n:]):
         n -= 1  # the last comment is the header
-    alone = [sum(map(bool, cells)) == 1 and (len(cells) == 1 or usual > 2) for _, cells, _ in records]
-    odd = [is_alone or len(record.cells) != usual for is_alone, record in zip(alone, records, strict=True)]
-    start = next((start for start in range(n, most + 1) if not odd[start]), n)
-    if start > n and all(alone[n:start]):
-        title, head = records[start - 1], records[start]
-        is_padded = len(title.cells) > 1 and not any(map(_is_data, head.cells))
-        is_even = all(len(record.cells) == usual > 2 for record in records[start:]) and start + 2 < len(records)
-        if head.line > title.line + 1 or is_padded or (is_even and title.cells[0]):
-            return start
-    return start if _is_plain_header(records[start:]) else n
+    start = next((at for at in range(n, len(lines)) if not above[at]), n)
+    title, head = records[start - 1], records[start]
+    is_padded = len(title.cells) > 1 and not any(map(_is_data, head.cells))
+    is_whole = start + 2 < len(records) and all(len(record.cells) == usual for record in records[start:])
+    is_even = is_whole and not (title.cells[0] == "" and _is_data(head.cells[0]))
+    is_apart = head.line > title.line + 1 or (usual > 2 and (is_padded or is_even))
+    are_titles = start > n and all(alone[n:start]) and is_apart
+    return start if are_titles or _is_plain_header(records[start:]) else n
 
 
 def _is_plain_header(records: Sequence[Record]) -> bool:
@@ -264,22 +245,28 @@ def _is_plain_header(records: Sequence[Record]) -> bool:
     return len(first) == len(second) > 0 and are_names and any(map(_is_data, second))
 
 
+def _columns_below(records: Sequence[Record], n_columns: int) -> list[list[str]]:
+    """(column, row) cells of the first records, without missing ones."""
+    lines = [record.cells for record in records[:ROWS_COMPARED]]
+    return [[cells[at] for cells in lines if at < len(cells) and not _is_missing(cells[at])] for at in range(n_columns)]
+
+
 def why_no_header(records: Sequence[Record]) -> str:
     """Return why the first line does not name the columns, as it is like those below; empty if it does or may."""
-    first, *lines = (record.cells for record in records[: 1 + ROWS_COMPARED])
-    below = [cells for cells in lines if cells != first]
+    first = records[0].cells
+    below = [record for record in records[1:] if record.cells != first]
     alike, again = list[int](), list[int]()
-    for place, cell in enumerate(first):
-        column = [cells[place] for cells in below if place < len(cells) and not _is_missing(cells[place])]
-        if _is_missing(cell) or not column:
+    for at, column in enumerate(_columns_below(below, len(first))):
+        if _is_missing(first[at]) or not column:
             continue
         if sum(map(_is_data, column)) >= MOSTLY * len(column):
-            if not _is_data(cell):
+            if not _is_data(first[at]):
                 return ""
-            alike.append(place)
-        elif cell in column:
-            again.append(place)
-    if alike and not (_are_names(first) and not any(map(_are_names, below))):
+            alike.append(at)
+        elif first[at] in column:
+            again.append(at)
+    are_names = _are_names(first) and not any(_are_names(record.cells) for record in below[:ROWS_COMPARED])
+    if alike and not are_names:
         return f"{first[alike[0]][:40]!r} in column {alike[0] + 1} is like the cells below it"
     if not alike and again and (len(again) > 1 or len(first) == 1):
         return f"{first[again[0]][:40]!r} in column {again[0] + 1} is repeated below"
@@ -293,39 +280,19 @@ def _are_names(cells: Sequence[str]) -> bool:
     return bool(data) and (are_counted or all(map(_is_year, data)))
 
 
-def read_header(records: Sequence[Record]) -> tuple[Sequence[str], int]:
-    """Return the names of the columns and the number of lines they take: two if members stand below their groups.
+def _has_two_headers(records: Sequence[Record]) -> bool:
+    """True if the second line names members of groups in the first, as in a pivot table.
 
-    So are pivot tables written. A third line may name the first columns, which have no group.
+    So it seems where a name stands for several columns, and below it a word or a year, and then only other numbers.
     """
-    first, *below = (record.cells for record in records[: 3 + ROWS_COMPARED])
-    if len(below) < 2 or len(below[0]) != len(first):
-        return first, 1
-    members, n = below.pop(0), 2
-    n_first = next(at for at, cell in enumerate(first) if cell)
-    if len(below) > 1 and n_first and all(below[0][:n_first]) and not any(below[0][n_first:]):
-        members, n = [*below.pop(0)[:n_first], *members[n_first:]], 3
+    first, second = records[0].cells, records[1].cells
     groups = [next(filter(None, reversed(first[: at + 1])), "") for at in range(len(first))]
-    above = groups if len({*groups}) > 1 else [""] * len(groups)  # one above all columns is a title
-    names = [f"{group} {member}".strip() for group, member in zip(above, members, strict=True)]
-    grouped = {}
-    for at, group in enumerate(groups):
-        column = [cells[at] for cells in below if at < len(cells) and cells[at]]
-        if group and groups.count(group) > 1 and column:
-            grouped[at] = _is_no_row(members[at], column)
-    others = [at for at, member in enumerate(members) if member and at not in grouped]
-    if any(_is_time(members[at]) for at in grouped) and any(groups[at] or _is_data(members[at]) for at in others):
-        return first, 1  # years may also be the first row, which has a label
-    are_members = len(grouped) > 1 and all(grouped.values()) and len({*names}) == len(names)
-    return (names, n) if are_members else (first, 1)
-
-
-def _is_no_row(cell: str, column: Sequence[str]) -> bool:
-    """True for a word above numbers or dates, and for a time above numbers alone."""
-    others = [other for other in column if not _is_missing(other)]
-    if _is_missing(cell) or not all(map(_is_data, others)):
-        return False
-    return not any(map(_is_time, others)) if _is_time(cell) else not _is_data(cell)
+    are_members = []
+    for at, column in enumerate(_columns_below(records[2:], min(len(first), len(second)))):
+        if column and groups[at] and groups.count(groups[at]) > 1:
+            is_name = not _is_data(second[at]) or (_is_year(second[at]) and not any(map(_is_year, column)))
+            are_members.append(is_name and not _is_missing(second[at]) and all(map(_is_data, column)))
+    return len(are_members) > 1 and all(are_members)
 
 
 # --- the delimiter ----------------------------------------------------------------------------------------------------
@@ -335,41 +302,37 @@ _IN_CELLS = 1.5
 """Handicap of the comma in cells a line: decimals and names contain commas too."""
 
 
-def find_delimiter(text: str, *, has_quotes: bool = True) -> tuple[str, str]:
+def find_delimiter(text: str, *, quotes: str | None = None) -> tuple[str, str]:
     """Return the delimiter that divides the sampled records most evenly, and a note if another does so as well.
 
     Of equal delimiters the one that gives more cells is taken. A delimiter that does not exist is NO_DELIMITER.
     """
-    evenness = {mark: _evenness(_sample(text, mark, has_quotes), mark) for mark in DELIMITERS}
+    evenness = {mark: _evenness(text, mark, quotes) for mark in DELIMITERS}
     best, other = sorted(DELIMITERS, key=evenness.__getitem__, reverse=True)[:2]
     if not evenness[best][0]:
-        hints = []
-        for mark, hint, lacking in ((" ", _BY_BLANKS, (0, 1)), (":", _BY_COLONS, (0,))):  # R leaves out one name
-            first, *others = [len(record.cells) for record in _sample(text, mark, has_quotes)] or [0]
-            hints += [f"; {hint}"] if len({*others}) == 1 < others[0] and others[0] - first in lacking else []
-        return NO_DELIMITER, f"no delimiter detected: each line is one cell{''.join(hints)}"
+        how = "if blanks or another mark set the columns apart, choose it (--read delimiter=space)"
+        return NO_DELIMITER, f"no delimiter detected: each line is one cell; {how}"
     if evenness[other][:-1] < evenness[best][:-1]:
         return best, ""
     called, other_called = DELIMITER_NAMES[best], DELIMITER_NAMES[other]
-    note = f"the {called} was taken as the delimiter, though the {other_called} divides the lines as evenly: if the "
-    return best, note + "columns look wrong, choose the delimiter"
+    how = f"if the columns look wrong, choose --read delimiter={other_called}"
+    return (
+        best,
+        f"the {called} was taken as the delimiter, though the {other_called} divides the lines as evenly: {how}",
+    )
 
 
-def _sample(text: str, delimiter: str, has_quotes: bool) -> list[Record]:
-    """Return the first records, at most SAMPLE_RECORDS, without rules and one that the end of the sample cuts."""
-    cut, records = text[:_SAMPLE_CHARACTERS], list[Record]()
-    with suppress(DataError):
-        lenient = read_records(cut, delimiter, name="", has_quotes=has_quotes, is_strict=False)
-        records.extend(islice(filterfalse(_is_rule, lenient), SAMPLE_RECORDS))
-    return records[:-1] if len(cut) < len(text) and 1 < len(records) < SAMPLE_RECORDS else records
-
-
-def _evenness(records: Sequence[Record], delimiter: str) -> tuple[bool, int, bool, float]:
+def _evenness(text: str, delimiter: str, quotes: str | None) -> tuple[bool, int, bool, float]:
     """Tuple that is greatest for the delimiter that divides best.
 
     Whether it divides; the records as wide as the table's first one, minus the others; whether the table starts at the
     first record; the cells of the table's first record, minus the handicap of the comma.
     """
+    cut = text[:_SAMPLE_CHARACTERS]
+    lenient = read_records(cut, delimiter, name="", quotes=quotes, is_strict=False)
+    records = list(islice((record for record in lenient if not _is_rule(record)), SAMPLE_RECORDS))
+    if len(cut) < len(text) and 1 < len(records) < SAMPLE_RECORDS:
+        records.pop()  # the end of the sample cuts it
     start = table_start(records)
     widths = [len(record.cells) for record in records[start:]]
     if not widths or widths[0] == 1:
@@ -383,29 +346,30 @@ def _evenness(records: Sequence[Record], delimiter: str) -> tuple[bool, int, boo
 MAX_COLUMNS = 2_000
 MAX_CELLS = 5_000_000
 """Cells that a table may have: it is read in 10 s and 1 GB."""
+_SEP = re.compile(r'\A\s*"?sep=(.)"?[ \t,;|]*(?:\r\n|\r|\n|\Z)', re.IGNORECASE)
+"""A first line that names the delimiter, as Excel writes it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Grid:
     """Named columns of stripped texts; an empty text is an empty cell."""
 
     names: tuple[str, ...]
-    columns: list[list[str]]
+    texts: Sequence[Sequence[str]]
     """(column, row)."""
-    notes: tuple[str, ...] = ()
+    file_notes: tuple[str, ...] = ()
+    """Decisions on the file's format and grid, a sentence each."""
     reading: Reading
 
-    @classmethod
-    def of(cls, names: Sequence[str], columns: list[list[str]], *, file: str, reading: Reading) -> "Grid":
-        """Build the grid of a format that names its columns. Raises DataError for a table without rows."""
-        if not any(columns):
-            raise DataError(f"{file} has no rows: rows are needed")
-        own_names, notes = unique_names(dict(enumerate(names)))
-        return cls(names=own_names, columns=columns, notes=tuple(notes), reading=reading)
 
-    def after(self, notes: Iterable[str]) -> "Grid":
-        """Put these notes first, without empty ones."""
-        return replace(self, notes=(*filter(None, notes), *self.notes))
+def named_grid(
+    names: Sequence[str], texts: Sequence[Sequence[str]], *, file: str, reading: Reading, notes: Sequence[str] = ()
+) -> Grid:
+    """Build the grid of a format that names its columns. Raises DataError for a table without rows."""
+    if not any(texts):
+        raise DataError(f"{file} has no rows: rows are needed")
+    own_names, name_notes = unique_names(dict(enumerate(names)))
+    return Grid(names=own_names, texts=texts, file_notes=(*notes, *name_notes), reading=reading)
 
 
 def check_size(name: str, *, n_columns: int, n_rows: int = 0) -> None:
@@ -433,13 +397,8 @@ def unique_names(headers: Mapping[int, str]) -> tuple[tuple[str, ...], list[str]
     return tuple(names), notes
 
 
-_SEP = re.compile(r'\A\s*"?sep=(.)"?[ \t,;|]*(?:\r\n|\r|\n|\Z)', re.IGNORECASE)
-"""A first line that names the delimiter, as Excel writes it."""
-
-
-def read_csv(text: str, encoding: str, name: str, read_as: ReadAs) -> Grid:
+def read_csv(text: str, encoding: str, name: str, read_as: ReadAs, notes: Sequence[str]) -> Grid:
     """Read a CSV. Raises DataError for text that is no table."""
-    has_quotes = read_as.quotes != "plain"
     named = _SEP.match(text) if read_as.skip_lines is None else None
     skipped = (read_as.skip_lines or 0) + (1 if named else 0)
     body = "".join(islice(io.StringIO(text, newline=""), skipped, None)) if skipped else text
@@ -447,46 +406,76 @@ def read_csv(text: str, encoding: str, name: str, read_as: ReadAs) -> Grid:
         raise DataError(f"{name} has no lines below the {skipped} skipped ones: skip fewer lines")
     delimiter, note = read_as.delimiter or (named and named[1]), ""
     if not delimiter:
-        delimiter, note = find_delimiter(body, has_quotes=has_quotes)
-    records = read_records(body, delimiter, name=name, first_line=skipped + 1, has_quotes=has_quotes)
+        delimiter, note = find_delimiter(body, quotes=read_as.quotes)
+    check_size(name, n_columns=1, n_rows=body.count(delimiter or "\n") + body.count("\n"))
+    records = list(read_records(body, delimiter, name=name, first_line=skipped + 1, quotes=read_as.quotes))
     reading = Reading(encoding=encoding, delimiter=delimiter, skipped_lines=skipped)
-    return read_below_titles(records, reading, name, read_as).after([note])
+    return read_lines(records, reading, name, read_as, [*notes, note])
 
 
-def read_below_titles(records: Iterator[Record], reading: Reading, name: str, read_as: ReadAs) -> Grid:
-    """Read the table below titles and comments. Raises DataError for a table without rows, or beyond the limits."""
-    body = _Body(name, is_whole=bool(read_as.as_is))
-    records = filterfalse(body.is_rule, records)
-    seen = list(islice(records, SAMPLE_RECORDS))
-    if not seen:
+def read_lines(records: Sequence[Record], reading: Reading, name: str, read_as: ReadAs, notes: Sequence[str]) -> Grid:
+    """Read the table among the lines of a text or a sheet.
+
+    Titles, comments, rules, repeated headers, units, totals and footnotes are left out, with a note, unless read_as
+    takes every line as it is. Raises DataError for a table without rows or beyond the limits, and for two headers.
+    """
+    is_whole = bool(read_as.as_is)
+    rules = {record.line for record in records if not is_whole and _is_rule(record)}
+    lines = [record for record in records if record.line not in rules]
+    if not lines:
         raise DataError(f"{name} is empty: a header line and rows are needed")
-    start = table_start(seen) if read_as.skip_lines is None else 0
-    top, notes = seen[start:], list[str]()
+    start = table_start(lines[:SAMPLE_RECORDS]) if read_as.skip_lines is None else 0
+    top = lines[start : start + SAMPLE_RECORDS]
     why = why_no_header(top) if read_as.header is None else ""
     header = not why if read_as.header is None else read_as.header
-    heads, n_heads = read_header(top) if header and not read_as.as_is else (top[0].cells, 1)
-    if not header:
-        heads, n_heads = [""] * max(len(record.cells) for record in top), 0
-    if start:
-        title = " ".join(", ".join(filter(None, seen[0].cells)).split())
-        more = f" and {start - 1} more" if start > 1 else ""
-        notes.append(f"lines above the table were not read: {shown_name(title)!r}{more}")
-        reading = replace(reading, skipped_lines=top[0].line - 1)
-    if n_heads > 1:
-        about = f"lines {top[0].line} to {top[n_heads - 1].line} name the columns, such as {shown_name(heads[-1])!r}"
-        notes.append(f"{about}; {AS_IS} reads the first as the header, and the others as rows")
-    body.read(chain(top[n_heads:], records), heads, header=top[0].cells if header else ())
-    columns, body_notes = body.rows(has_header=header)
-    own = {at: head for at, head in enumerate(heads) if head or any(columns[at])}
-    names, name_notes = unique_names(own)
+    heads = top[0].cells if header else [""] * max(len(record.cells) for record in top)
+    is_again = header and not is_whole and len(heads) > 1
+    again = {record.line for record in lines[start + 1 :] if is_again and record.cells == heads}
+    rows = [record for record in lines[start + header :] if record.line not in again]
+    columns = _columns(rows, heads, name)
+    first, end = (0, len(rows)) if is_whole else _find_rows(columns, has_header=header)
+    has_own_names = first and any(cell and not head for head, cell in zip(heads, rows[0].cells, strict=False))
+    if has_own_names or (header and not is_whole and len(top) > 1 and _has_two_headers(top)):
+        remedy = f"write one line of names, or choose {AS_IS}, which reads the second line as a row"
+        raise DataError(f"{name}: lines {top[0].line} and {top[1].line} both seem to name the columns: {remedy}")
+    texts = {at: column[first:end] for at, column in enumerate(columns)}
+    names, name_notes = unique_names({at: head for at, head in enumerate(heads) if head or any(texts[at])})
     if not header:
         called = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
         reason = f"{why}, so the first line was read as data; " if why else ""
-        name_notes = [f"{reason}the columns are called {called}"]
-    notes += [*body_notes, *name_notes]
-    return Grid(
-        names=names, columns=[columns[at] for at in own], notes=tuple(notes), reading=replace(reading, header=header)
+        undo = "; --read header=yes takes it as names" if why else ""
+        name_notes = [f"{reason}the columns are called {called}{undo}"]
+    n_named = max((at for at, head in enumerate(heads, 1) if head), default=len(heads))
+    short = [record.line for record in rows[first:end] if len(record.cells) < n_named]
+    leave_out = f"left out; {AS_IS} reads every line"
+    own_notes = (
+        _excerpt("above the table", lines[:start], "--read skip-lines=0 reads every line"),
+        _have(sorted(rules), f"nothing but a rule: {leave_out}"),
+        _have(sorted(again), f"the header again: {leave_out}"),
+        _have(short, f"fewer than {n_named} cells: the others are missing"),
+        _excerpt("no data", rows[:first], f"{AS_IS} reads it"),
+        _excerpt("below the table", rows[end:], f"{AS_IS} reads every line"),
     )
+    return Grid(
+        names=names,
+        texts=[texts[at] for at, head in enumerate(heads) if head or any(texts[at])],
+        file_notes=(*filter(None, (*notes, *own_notes)), *name_notes),
+        reading=replace(reading, header=header, skipped_lines=top[0].line - 1 if start else reading.skipped_lines),
+    )
+
+
+def _columns(rows: Sequence[Record], heads: Sequence[str], name: str) -> list[list[str]]:
+    """Return the (column, row) cells. Raises DataError for no row, text beyond the header, and beyond the limits."""
+    n_columns = len(heads)
+    check_size(name, n_columns=n_columns, n_rows=len(rows))
+    if not rows:
+        raise DataError(f"{name} has one line only: write a header and rows, or choose that there is no header")
+    if wide := next((row for row in rows if len(row.cells) > n_columns and any(row.cells[n_columns:])), None):
+        fault = f"line {wide.line} has {len(wide.cells)} cells where {n_columns} are expected"
+        remedy = "quote cells that contain the delimiter, name every column (R leaves out that of its row names)"
+        raise DataError(f"{name}: {fault}: {remedy}, or skip the lines above the table")
+    columns = zip_longest(heads, *(row.cells for row in rows), fillvalue="")
+    return [list(column[1:]) for column in islice(columns, n_columns)]
 
 
 # --- lines that are no rows -------------------------------------------------------------------------------------------
@@ -500,122 +489,63 @@ _TOTAL = re.compile(
 )
 
 
-class _Body:
-    """Rows below a header, without rules, repeated headers, units, totals and footnotes.
+def _have(lines: Sequence[int], fault: str) -> str:
+    """Note what lines have; empty for no line."""
+    listed = ", ".join(map(str, lines[:3])) + (", …" if len(lines) > 3 else "")
+    have = f"line {listed} has" if len(lines) == 1 else f"{len(lines):,} lines ({listed}) have"
+    return f"{have} {fault}" if lines else ""
 
-    is_whole: every line is a row.
-    """
 
-    def __init__(self, name: str, *, is_whole: bool) -> None:
-        self._name, self._is_whole = name, is_whole
-        self._columns: list[list[str]] = []
-        self._lines: list[int] = []
-        self._faults: dict[str, list[int]] = {}
+def _excerpt(what: str, records: Sequence[Record], undo: str) -> str:
+    """Note the lines that were not read, with the text of the first; empty for none."""
+    if not records:
+        return ""
+    text = ", ".join(repr(shown_name(cell)) for cell in records[0].cells if cell)[:200]
+    first, last = records[0].line, records[-1].line
+    were = f"line {first} was" if first == last else f"lines {first} to {last} were"
+    return f"{were} not read, as {what} ({text}); {undo}"
 
-    def is_rule(self, record: Record) -> bool:
-        if self._is_whole or not _is_rule(record):
-            return False
-        self._note(record.line, f"nothing but a rule: left out; {AS_IS} reads every line")
+
+def _find_rows(columns: Sequence[Sequence[str]], *, has_header: bool) -> tuple[int, int]:
+    """Return the first row below units, and the one after the last above totals and footnotes."""
+    n_rows = len(columns[0])
+    last = n_rows - min(MAX_END, n_rows // 3)  # rows from there on may be below the table
+    ends = (0, *range(last, n_rows))
+    broken = (cells for cells in columns if any(_is_word(cells[row]) for row in ends))
+    quantities = [cells for cells in broken if _are_quantities(cells[1:last])]
+    first, end = 0, n_rows
+    if has_header and last < n_rows and _breaks_kinds(columns, 0, quantities):
+        first = 1
+    while end > last and (_breaks_kinds(columns, end - 1, quantities) or _is_total(columns, end - 1, last)):
+        end -= 1
+    is_broken = any(_is_word(cells[row]) for cells in quantities for row in ends if first <= row < end)
+    return (0, n_rows) if is_broken else (first, end)
+
+
+def _breaks_kinds(columns: Sequence[Sequence[str]], row: int, quantities: Sequence[Sequence[str]]) -> bool:
+    """True for a row with words in several columns of numbers or dates, or in one and nothing else."""
+    n_broken = sum(_is_word(cells[row]) for cells in quantities)
+    return n_broken > 1 or (n_broken == 1 and sum(not _is_missing(cells[row]) for cells in columns) == 1)
+
+
+def _is_total(columns: Sequence[Sequence[str]], row: int, last: int) -> bool:
+    """True for a row that begins with a word such as Total, for one of sums, and for one cell alone: a footnote."""
+    filled = [cells for cells in columns if not _is_missing(cells[row])]
+    if not filled:
+        return False
+    if _TOTAL.fullmatch(filled[0][row].rstrip(": ")) and filled[0].count(filled[0][row]) == 1:
         return True
-
-    def _note(self, line: int, fault: str) -> None:
-        self._faults.setdefault(fault, []).append(line)
-
-    def read(self, records: Iterable[Record], heads: Sequence[str], *, header: Sequence[str]) -> None:
-        """Read the records. Raises DataError for text beyond the table, too many columns or cells, and for no row."""
-        check_size(self._name, n_columns=len(heads))
-        n_named = max((place for place, head in enumerate(heads, 1) if head), default=len(heads))
-        self._columns, most = [[] for _ in heads], MAX_CELLS // len(heads)
-        for line, cells, holds_records in records:
-            if cells == header and len(cells) > 1 and not self._is_whole:
-                self._note(line, f"the header again: left out; {AS_IS} reads every line")
-                continue
-            self._lines.append(line)
-            if len(cells) > len(heads) and any(cells[len(heads) :]):
-                raise DataError(
-                    f"{self._name}: line {line} has {len(cells)} cells where {len(heads)} are expected: quote cells "
-                    "that contain the delimiter, name every column (R leaves out that of its row names), or skip the "
-                    "lines above the table"
-                )
-            if len(cells) < n_named:
-                self._note(line, f"fewer than {n_named} cells: the others are missing")
-            if holds_records:
-                how = f"if quotes are part of the text, {PLAIN_QUOTES} reads every line"
-                self._note(line, f"a quoted cell that holds lines like rows: {how}")
-            for column, cell in zip(self._columns, chain(cells, repeat("")), strict=False):
-                column.append(cell)
-            if len(self._lines) > most:
-                check_size(self._name, n_columns=len(heads), n_rows=len(self._lines))
-        if not self._lines:
-            raise DataError(
-                f"{self._name} has one line only: a header line and at least one row are needed; if that line is a "
-                "row, choose that there is no header"
-            )
-
-    def rows(self, *, has_header: bool) -> tuple[list[list[str]], list[str]]:
-        """Return the (column, row) cells of rows, and a note on each other line."""
-        lines, n_rows = self._lines, len(self._lines)
-        top, end = (0, n_rows) if self._is_whole else self._ends(has_header)
-        notes, cut = [], {*lines[:top], *lines[end:]}
-        for fault, at in self._faults.items():
-            if own := [line for line in at if line not in cut]:
-                listed = ", ".join(map(str, own[:3])) + (", …" if len(own) > 3 else "")
-                have = f"line {listed} has" if len(own) == 1 else f"{len(own):,} lines ({listed}) have"
-                notes.append(f"{have} {fault}")
-        if top:
-            notes.append(f"line {lines[0]} was not read, as no data ({self._excerpt(0)}); {AS_IS} reads it")
-        if end < n_rows:
-            were = f"line {lines[end]} was" if end + 1 == n_rows else f"lines {lines[end]} to {lines[-1]} were"
-            notes.append(f"{were} not read, as below the table ({self._excerpt(end)}); {AS_IS} reads every line")
-        return [column[top:end] for column in self._columns], notes
-
-    def _excerpt(self, row: int) -> str:
-        return ", ".join(repr(shown_name(column[row])) for column in self._columns if column[row])[:200]
-
-    def _ends(self, has_header: bool) -> tuple[int, int]:
-        """Return the first row below units, and the one after the last above totals and footnotes."""
-        n_rows = len(self._lines)
-        last = n_rows - min(MAX_END, n_rows // 3)  # rows from there on may be below the table
-        ends = (0, *range(last, n_rows))
-        broken = (cells for cells in self._columns if any(_is_word(cells[row]) for row in ends))
-        quantities = [cells for cells in broken if _are_quantities(cells[1:last])]
-        top, end = 0, n_rows
-        if has_header and last < n_rows and self._is_apart(0, quantities, last):
-            top = 1
-        while end > last and self._is_apart(end - 1, quantities, last):
-            end -= 1
-        is_broken = any(_is_word(cells[row]) for cells in quantities for row in ends if top <= row < end)
-        return (0, n_rows) if is_broken else (top, end)
-
-    def _is_apart(self, row: int, quantities: Sequence[Sequence[str]], last: int) -> bool:
-        """True for a row that breaks the kinds of several columns of numbers or dates, or holds nothing but one cell.
-
-        So are, from the row `last` on, one that begins with a word such as Total, and one of sums.
-        """
-        columns = self._columns
-        cells = [column[row] for column in columns]
-        filled = [cell for cell in cells if not _is_missing(cell)]
-        n_broken = sum(_is_word(column[row]) for column in quantities)
-        if n_broken > 1 or (n_broken and len(filled) == 1):
-            return True
-        if row == 0 or not filled:
-            return False
-        if _TOTAL.fullmatch(filled[0].rstrip(": ")) and columns[cells.index(filled[0])].count(filled[0]) == 1:
-            return True
-        if not cells[0] and "" not in columns[0][:last] and all(_is_sum(column, row) for column in columns):
-            return True
-        if len(filled) > 1 or cells[0] != filled[0] or len(columns) < 3 or _is_data(cells[0]):
-            return False
-        above = zip(*(column[:last] for column in columns), strict=True)
-        return all(sum(not _is_missing(cell) for cell in cells) != 1 for cells in above)
+    if not columns[0][row] and "" not in columns[0][:last] and all(_is_sum(cells, row) for cells in columns):
+        return True
+    if len(filled) > 1 or columns[0] is not filled[0] or len(columns) < 3 or _is_data(columns[0][row]):
+        return False
+    above = zip(*(cells[:last] for cells in columns), strict=True)
+    return all(sum(not _is_missing(cell) for cell in cells) != 1 for cells in above)
 
 
 def _are_quantities(cells: Sequence[str]) -> bool:
-    """True for a column of numbers or dates; the first cells are looked at first, which is quick."""
-    if any(map(_is_word, cells[:ROWS_COMPARED])):
-        return False
-    present = {cell for cell in cells if not _is_missing(cell)}
-    return len(present) >= FEWEST_QUANTITIES and not any(map(_is_word, present))
+    """True for a column of numbers or dates; the first word ends the search."""
+    return not any(map(_is_word, cells)) and len({cell for cell in cells if not _is_missing(cell)}) >= FEWEST_QUANTITIES
 
 
 def _is_sum(column: Sequence[str], row: int) -> bool:
