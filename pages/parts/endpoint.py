@@ -131,16 +131,19 @@ def _server(settings: DeltaGenerator, *, writes: bool) -> Model:
 def _ask_names(settings: DeltaGenerator, *, writes: bool) -> dict[str, str]:
     env = person.environment()
 
-    def ask(*names: str) -> dict[str, str]:
-        places = zip(names, st.columns(2), strict=True)
-        return {
-            name: _text(place, NAMES[name][0], name, getattr(env, name), hint=NAMES[name][1]) for name, place in places
+    def ask(address: str, model: str, *, at: str = "") -> dict[str, str]:
+        left, right = st.columns(2)
+        named = {
+            name: _text(place, NAMES[name][0], name, getattr(env, name), hint=NAMES[name][1])
+            for place, name in ((left, address), (right, model))
         }
+        _offer_models(right, named[address] or at, model)
+        return named
 
     named = ask("base_url", "model")
     if writes:
         with settings.expander("Another model writes hypotheses"):
-            named |= ask("optimizer_base_url", "optimizer_model")
+            named |= ask("optimizer_base_url", "optimizer_model", at=named["base_url"])
     return named
 
 
@@ -166,6 +169,18 @@ def _settings(settings: DeltaGenerator, *, writes: bool, timeout_s: float | None
     return replace(usual, **values)
 
 
+def _offer_models(place: DeltaGenerator, url: str, field: str) -> None:
+    listed = st.session_state.get("new.listed", {}).get(url.rstrip("/"), ())
+    if not listed:
+        return
+    key = f"new.{field}.listed"
+
+    def take() -> None:
+        st.session_state[f"new.{field}"] = st.session_state[key] or st.session_state[f"new.{field}"]
+
+    place.selectbox("Models on this server", listed, index=None, key=key, on_change=take, placeholder="Choose one")
+
+
 def _test(endpoint: EndpointSpec) -> tuple[CheckResult, ...]:
     """Draw the test button and the findings of the last test of this very endpoint; return them."""
     if st.button("Test the endpoint", key="new.test_endpoint", disabled=not (endpoint.base_url or endpoint.gguf)):
@@ -177,7 +192,7 @@ def _test(endpoint: EndpointSpec) -> tuple[CheckResult, ...]:
                 blocks.draw(markup.badge("rej", str(error)))
                 status.update(label="The endpoint was not tested", state="error")
             else:
-                st.rerun()
+                st.rerun()  # the fields above offer the models
     of, checks = st.session_state.get("new.check", (None, ()))
     checks = checks if of == (endpoint, person.keys_of(endpoint)) else ()
     if checks:
@@ -201,6 +216,8 @@ def _check(endpoint: EndpointSpec, place: DeltaGenerator, *, until: tuple[str, .
             break
     if not until or failure(checks):
         st.session_state["new.check"] = ((endpoint, person.keys_of(endpoint)), tuple(checks))
+    listed = {one.base_url: one.finding.value for one in checks if one.finding.name == "models" and one.finding.value}
+    st.session_state["new.listed"] = {**st.session_state.get("new.listed", {}), **listed}
     return tuple(checks)
 
 

@@ -48,13 +48,14 @@ def field(draw: Callable[..., AppTest]) -> AppTest:
     return draw()
 
 
-def test_a_server_is_tested_and_its_models_are_named(field: AppTest) -> None:
+def test_a_server_is_tested_and_its_models_are_offered(field: AppTest) -> None:
     with model() as served:
         field.text_input(key="new.base_url").set_value(served.base_url).run()
         assert not field.selectbox(key="new.structured").disabled
         field.button(key="new.test_endpoint").click().run()
         assert "the server has demo" in shown(field)
-        field.text_input(key="new.model").set_value("demo").run()
+        field.selectbox(key="new.model.listed").set_value("demo").run()
+        assert field.text_input(key="new.model").value == "demo"
         field.button(key="new.test_endpoint").click().run()
     html = shown(field)
     assert "A run can begin." in html
@@ -92,6 +93,7 @@ def test_an_unknown_model_is_an_error_that_names_the_servers_models(field: AppTe
         assert "<h2>The server does not have this model</h2>" in shown(field)
         assert "Unknown model demon: name one of demo" in shown(field)
         assert field.session_state["model"].lacks == "The server does not have this model: see Model."
+        assert field.selectbox(key="new.model.listed").options == ["demo"]
 
 
 def test_how_a_server_is_asked_goes_into_the_run(field: AppTest) -> None:

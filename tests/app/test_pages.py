@@ -82,10 +82,21 @@ def watched(browser: Browser, home: str) -> Iterator[tuple[Page, Detector]]:
         yield context.new_page(), detector
 
 
-def choose(page: Page, label: str, option: str) -> None:
-    """Take the first option of that text, again until a click takes: a page that still settles can close the list."""
+def open_list(page: Page, label: str) -> None:
+    """Press a key until the options show: a key pressed while the page still settles can be lost."""
+    options = page.get_by_role("option")
     for _ in range(20):
         page.get_by_label(label).first.press("ArrowDown")
+        with suppress(TimeoutError):
+            options.first.wait_for(timeout=3000)
+            return
+    raise AssertionError(f"the list of {label!r} does not open")
+
+
+def choose(page: Page, label: str, option: str = "") -> None:
+    """Take the first option of that text, again until a click takes: a page that still settles can close the list."""
+    for _ in range(5):
+        open_list(page, label)
         with suppress(TimeoutError):
             page.get_by_role("option", name=option).first.click(timeout=3000)
             return
@@ -107,10 +118,13 @@ def fill_form(page: Page, folder: Folder) -> None:
     page.get_by_text("My endpoint", exact=True).click()
     page.get_by_label("Address", exact=True).fill(f"{folder.hostile.leak}/v1")
     test_model(folder.hostile.short("model"))
-    page.get_by_text(seen("listed")).first.wait_for()
+    page.get_by_label("Models on this server").first.wait_for()
     test_model(REFUSED)
     page.get_by_text(seen("error")).first.wait_for()
     settle(page)
+    open_list(page, "Models on this server")
+    assert seen("listed") in page.evaluate(TEXT)
+    page.keyboard.press("Escape")
     open_whole(page)
     assert folder.table.name in page.evaluate(TEXT)
 

@@ -104,8 +104,8 @@ def test_list_shows_every_run_and_its_result(vpp: Vpp, desk: Desk, undisturbed: 
     assert "line 1 cannot be read" in rows["torn"]["problem"]
     lines = vpp("list").splitlines()
     accuracy = percent(rows["vml"]["metric"]["test"], decimals=1)
-    assert f"torn  cannot be read: {rows['torn']['problem']}" in lines
-    assert re.search(rf"^vml  VML · finished · {accuracy}, .* · penguins$", "\n".join(lines), re.M)
+    assert f"torn  unreadable   {rows['torn']['problem']}" in lines
+    assert re.search(rf"^vml  finished     {accuracy}, .*  penguins$", "\n".join(lines), re.M)
     assert len(lines) == 3
 
 

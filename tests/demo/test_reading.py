@@ -1,5 +1,6 @@
 """The reader: documented wordings, unreadable and hostile texts."""
 
+import builtins
 import time
 
 import pytest
@@ -106,6 +107,7 @@ FORMULAS = {
     "Always predict 5.2.": 5.2,
     "Output x / 3 - 0.5.": 0.0,
     "Output -x^2.": -2.25,
+    "Output -(x + 1)^2.": -6.25,
     "Output 2e-3.": 0.002,
 }
 
@@ -176,6 +178,13 @@ def test_the_last_complete_rule_counts_and_the_words_before_it_are_the_prior() -
     assert reading.rule is not None
     assert reading.rule.answer(read_row("a: 3")) == "0"
     assert text[reading.start :] == "Output 0 if a is 3, otherwise 1."
+
+
+def test_no_text_of_a_rule_is_compiled(monkeypatch) -> None:
+    monkeypatch.setattr(builtins, "compile", lambda *_: pytest.fail("a rule's text is compiled"))
+    condition = "the number of numbers that are greater than 5 is 2 and a^2 > 3 and not (b is one of 1, 3 or 5)"
+    assert answer(rule_for_digits(condition), digits("6 7 0 0")) == "1"
+    assert answer('Output a if place is "Rome"; otherwise output b.', "place: Rome", ("a", "b")) == "a"
 
 
 HOSTILE = [

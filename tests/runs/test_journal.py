@@ -204,7 +204,7 @@ def test_every_command_says_so_and_a_list_shows_the_line(
         assert f"{run.journal}: line 5 cannot be read" in capsys.readouterr().err
     assert main(["list"]) == 0
     out = capsys.readouterr().out
-    assert out.startswith(f"{run.id}  cannot be read: ")
+    assert out.startswith(f"{run.id}  unreadable ")
     assert f"{run.journal}: line 5 cannot be read" in out
     assert main(["list", "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import itertools
 import re
 import shutil
 import signal
@@ -14,8 +15,8 @@ from typing import Any
 import pytest
 
 from tests.processes import Desk, Model, Outcome, Running, model, wait_until
-from vpp.bench.runner import share
-from vpp.bench.sweep import Cell, Setting, SweepDirectory, prepare
+from vpp.bench.runner import Progress, share
+from vpp.bench.sweep import Cell, Setting, SweepDirectory, SweepSpec, prepare
 from vpp.runs.directory import is_locked
 from vpp.runs.spec import EndpointSpec
 
@@ -212,6 +213,18 @@ def test_a_folder_takes_one_sweep_at_a_time_of_one_model_and_size(refusal: Refus
     assert directory.tables.read_bytes() == before
     with directory.lock():
         assert "held by another sweep" in refusal("-o", directory.path)
+
+
+def test_a_request_extends_the_folders_sweep_and_runs_its_own_cells(tmp_path: Path) -> None:
+    directory, endpoint = SweepDirectory(tmp_path), EndpointSpec(demo=True, model="demo")
+    directory.begin(SweepSpec(endpoint=endpoint, tasks=("sum-parity",), methods=("vml",), seeds=2))
+    request = SweepSpec(endpoint=endpoint, tasks=("contains-zero",), methods=("smc",), seeds=1)
+    directory.begin(request)
+    progress = Progress(directory, request, print)
+    assert progress.open == request.cells
+    assert {(cell.task, cell.method, cell.seed) for cell in progress.spec.cells} == {
+        *itertools.product(("sum-parity", "contains-zero"), ("vml", "smc"), (0, 1))
+    }
 
 
 @pytest.mark.parametrize(("limit", "jobs", "each"), [(0, 1, 0), (0, 2, 512), (2048, 2, 1024), (3, 8, 1)])

@@ -9,7 +9,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -75,8 +75,9 @@ def work(folder: Path, cell: Cell, setting: Setting, endpoint: EndpointSpec, slo
     directory = SweepDirectory(folder)
     run = directory.run_of(cell)
     try:
-        if not directory.is_stopped():
-            _create(run, cell, setting, endpoint)
+        if not (directory.is_stopped() or run.exists):
+            shutil.rmtree(run.path, ignore_errors=True)  # left by a sweep that was killed while it created the run
+            prepare(cell, setting, endpoint).create(run.path.parent, run_dir=run.path)
         _wait(directory, run, lambda: not run.is_held())  # a worker of a sweep that was killed
         if directory.is_stopped():
             return CellEnd(cell, STOPPED)
@@ -99,15 +100,6 @@ def _wait(directory: SweepDirectory, run: RunDirectory, has_ended: Callable[[], 
         time.sleep(POLL_S)
 
 
-def _create(run: RunDirectory, cell: Cell, setting: Setting, endpoint: EndpointSpec) -> None:
-    if run.exists:
-        with suppress(RunError):  # an unreadable run.json fails its worker
-            run.amend(endpoint=replace(run.spec().endpoint, concurrency=endpoint.concurrency))
-        return
-    shutil.rmtree(run.path, ignore_errors=True)  # left by a sweep that was killed while it created the run
-    prepare(cell, setting, endpoint).create(run.path.parent, run_dir=run.path)
-
-
 def share(endpoint: EndpointSpec, jobs: int) -> EndpointSpec:
     """Divide the limit of calls in flight, 1,024 by default, among the cells that run at a time.
 
@@ -119,8 +111,8 @@ def share(endpoint: EndpointSpec, jobs: int) -> EndpointSpec:
 class Progress:
     """Outcomes of the finished cells, read from their run directories, and why the others are not finished."""
 
-    def __init__(self, directory: SweepDirectory, spec: SweepSpec, say: Callable[[str], None]) -> None:
-        self.spec, self._directory, self._say = spec, directory, say
+    def __init__(self, directory: SweepDirectory, request: SweepSpec, say: Callable[[str], None]) -> None:
+        self.spec, self._cells, self._directory, self._say = directory.spec(), request.cells, directory, say
         self._outcomes: dict[Cell, Outcome] = {}
         self.failures: dict[Cell, str] = {}
         self._refusals: list[str] = []
@@ -135,8 +127,8 @@ class Progress:
 
     @property
     def open(self) -> list[Cell]:
-        """Cells that are not finished."""
-        return [cell for cell in self.spec.cells if cell not in self._outcomes]
+        """Cells of this request that are not finished."""
+        return [cell for cell in self._cells if cell not in self._outcomes]
 
     def add(self, end: CellEnd) -> None:
         """Read how a cell ended, say it, and rewrite the tables if it is finished."""
@@ -173,7 +165,7 @@ class Progress:
     def _words(self) -> str:
         """Return `12 of 105 cells, about 7 min left`."""
         n_open = len(self.open)
-        words = f"{len(self._outcomes)} of {counted(len(self.spec.cells), 'cell')}"
+        words = f"{len(self._cells) - n_open} of {counted(len(self._cells), 'cell')}"
         left_s = (time.monotonic() - self._began_at) / (self._n_at_first - n_open) * n_open
         return f"{words}, about {seconds(left_s)} left" if n_open else words
 

@@ -194,12 +194,15 @@ class SweepDirectory:
     def is_stopped(self) -> bool:
         return (self.path / "stop").exists()
 
-    def begin(self, spec: SweepSpec) -> None:
-        """Record the sweep under the lock; forget stops. Raises InputError for another model or setting than before."""
-        for text, what in ((endpoint_text, "endpoint"), (setting_text, "setting")) if self.exists else ():
-            before, now = text(getattr(self.spec(), what)), text(getattr(spec, what))
+    def begin(self, request: SweepSpec) -> None:
+        """Record or extend the sweep under the lock; forget stops. Raises InputError for another model or setting."""
+        old = self.spec() if self.exists else request
+        for text, what in ((endpoint_text, "endpoint"), (setting_text, "setting")):
+            before, now = text(getattr(old, what)), text(getattr(request, what))
             if before != now:
                 raise InputError(f"{self.path} holds a sweep of {before}, not of {now}: name another folder with -o")
+        tasks, methods = (*old.tasks, *request.tasks), (*old.methods, *request.methods)
+        spec = replace(request, tasks=tasks, methods=methods, seeds=max(old.seeds, request.seeds))
         write_atomically(self.path / "sweep.json", adapter(SweepSpec).dump_json(spec, indent=2))
         (self.path / "stop").unlink(missing_ok=True)
 

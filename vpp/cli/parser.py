@@ -1,6 +1,7 @@
 """The commands and their options."""
 
 import argparse
+import re
 from argparse import ArgumentParser, ArgumentTypeError, Namespace, _ArgumentGroup, _SubParsersAction
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import Field, fields
@@ -250,7 +251,7 @@ def file_options(parser: Options) -> None:
         "totals, units or footnotes, fills no merged cells)"
     )
     names = {name: f"read.{name.replace('-', '_')}" for name in READ}
-    _fields(parser, "--read", "NAME=VALUE", f"{about}; repeatable", partial(_pair, names))
+    _fields(parser, "--read", "NAME=VALUE", f"{about}; repeatable", partial(_pair, names, ".+", "VALUE"))
     about = "words for a missing cell, with commas, in place of NA, ?, null and so on; COLUMN=WORDS for one; repeatable"
     parser.add_argument("--missing", dest="read.missing", action="append", metavar="WORDS", help=about)
 
@@ -294,7 +295,8 @@ def limit_option(parser: Options, *parts: str) -> None:
     }
     names = {name: field for name, field in LIMITS.items() if field.partition(".")[0] in parts}
     meanings = (f"{name}=N {docs[field.partition('.')[2]]}" for name, field in names.items())
-    _fields(parser, "--limit", "NAME=N", f"upper limits: {'; '.join(meanings)}; repeatable", partial(_pair, names))
+    about = f"upper limits: {'; '.join(meanings)}; repeatable"
+    _fields(parser, "--limit", "NAME=N", about, partial(_pair, names, r"\d+(\.\d+)?", "N"))
 
 
 def method_options(parser: ArgumentParser, names: Collection[str]) -> Options:
@@ -366,11 +368,11 @@ def _repeated(parser: Options, name: str, metavar: str, about: str, read: Callab
 # Values of options
 
 
-def _pair(names: Mapping[str, str], text: str) -> dict[str, str]:
-    """Read NAME=VALUE; return the value by the field that the name sets."""
+def _pair(names: Mapping[str, str], form: str, noun: str, text: str) -> dict[str, str]:
+    """Read NAME=VALUE; return the value by the field that the name sets. form: pattern of a value."""
     name, _, value = text.partition("=")
-    if not value or name not in names:
-        raise ArgumentTypeError(f"{text!r} is not NAME=VALUE with one of {', '.join(names)}")
+    if name not in names or not re.fullmatch(form, value):
+        raise ArgumentTypeError(f"{text!r} is not NAME={noun} with one of {', '.join(names)}")
     return {names[name]: value}
 
 

@@ -19,7 +19,8 @@ from vpp.findings.asking import NO_SUM, trial_blocks, trial_verdict
 from vpp.findings.baselines import baselines, with_prompted
 from vpp.findings.points import reject_option
 from vpp.findings.result import result
-from vpp.findings.status import listed, pending_words, refused_rows, steps_done
+from vpp.findings.status import pending_words, refused_rows, steps_done
+from vpp.findings.verdict import beside_text
 from vpp.llm.cache import ResponseCache
 from vpp.reporting.document import simple_models
 from vpp.reporting.exports import log_run, posterior_nc, write_all, write_html
@@ -66,7 +67,8 @@ def send(options: Namespace) -> Lines:
 def list_runs(_: Namespace) -> Lines:
     rows = list(map(_row, RunStore(environment().runs_dir).runs()))
     for row in rows:
-        yield f"{row['run']}  {row['line']}"
+        words = row["problem"] or f"{row['result'] or '-'}  {one_line(str(row['name']))}"
+        yield f"{row['run']}  {row['status']:<11}  {words}"
     if not rows:
         yield "no runs yet: python -m vpp run DATA.csv --target COLUMN --demo"
     return Ending(rows)
@@ -79,15 +81,13 @@ def _row(directory: RunDirectory) -> dict[str, Any]:
         spec = directory.spec()
         summary = read_summary(directory)
     except RunError as error:
-        faults = {"status": "unreadable", "problem": str(error), "line": f"cannot be read: {error}"}
-        return {**place, "name": directory.id, "metric": None, **faults}
-    state = directory.state(summary)
+        return {**place, "name": directory.id, "status": "unreadable", "problem": str(error), "metric": None}
     return {
         **place,
         "name": spec.name,
-        "status": state,
+        "status": directory.state(summary),
         "problem": "",
-        "line": listed(directory.id, spec, state, summary, one_line(spec.name)).note,
+        "result": beside_text(summary.verdict),
         "method": spec.config.method,
         "steps": {"done": steps_done(summary), "of": summary.total_steps},
         "metric": {"name": summary.metric, "train": summary.train, "test": summary.test},

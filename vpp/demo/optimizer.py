@@ -164,7 +164,7 @@ _ARRANGEMENTS, _QUANTITIES = (
 
 def _property(batch: Batch, inside: Mask, among: Mask, rng: Generator) -> Part | None:
     """Draw a property of sequences from the table: an arrangement, or a bound on a quantity or its remainder."""
-    whole, rows = batch.whole, [batch.whole.of(rules.by_alias(batch.columns, row)) for row in batch.rows]
+    whole, rows = batch.whole, [batch.whole.of(row) for row in batch.rows]
     if rng.random() < 0.25 or not all(rows):
         return node(_pick(_ARRANGEMENTS, rng), whole)
     one, cells = _pick(sorted({one for row in rows for one in row}), rng), batch.numeric

@@ -73,7 +73,7 @@ _SENTENCE = re.compile(rf"\s*(?P<text>(?:{_STRING}|(?!{_STOP}).)+)[.!?]*", re.DO
 _CONDITIONAL = re.compile(r"\b(if|when|otherwise|else|unless|except|only)\b", re.IGNORECASE)
 _NUMBER = r"(?:\d+(?:\.\d+)?|\.\d+)(?:e[+-]?\d+)?"
 
-_CATEGORY = re.compile(r"[^\W\dB]\S*|\d+(?:st|nd|rd|th)")
+_CATEGORY = re.compile(r"[^\W\dB]\S*|\d{1,3}(?:st|nd|rd|th)")
 """A token, but of brackets, or a word that is a category without quotes."""
 
 
@@ -233,11 +233,8 @@ class _Reader:
         numbers = [number for number in map(rules.read_number, words) if number is not None]
         if numbers:
             return rules.choice(*numbers) if len(numbers) == len(words) else None
-        if any(
-            word in WORDS_OF_RULES - {"a"} or not re.fullmatch(r"[^\W\dB]\S*|\d+(st|nd|rd|th)", word) for word in words
-        ):
-            return None
-        return rules.choice(*map(self._text, words))
+        is_list = all(_CATEGORY.fullmatch(word) and word not in WORDS_OF_RULES - {"a"} for word in words)
+        return rules.choice(*map(self._text, words)) if is_list else None
 
     def _items(self, text: str) -> Part | None:
         """Read a list of numbers: all of a row, the first or last of them, or some columns."""

@@ -80,10 +80,6 @@ def columns_of(rows: Sequence[Row]) -> tuple[Column, ...]:
     return tuple(columns)
 
 
-def by_alias(columns: Sequence[Column], row: Row) -> dict[str, Value]:
-    return {column.alias: row.get(column.name) for column in columns}
-
-
 # --- phrases -------------------------------------------------------------------------------------------------
 
 
@@ -91,7 +87,7 @@ PLACES = {"first": 0, "second": 1, "third": 2, "fourth": 3, "fifth": 4, "last": 
 IS, NOT, AND, OR, ABSENT = "{V} is {K}", "not ({C})", "{C} and {C}", "{C} or {C}", "{X} is missing"
 COUNT = "the number of {N} among {L}"
 DISTANCE = "the distance from ({V}, {V}) to the point ({V}, {V})"
-ONE_OF, POWER, NEGATIVE = "{X} is {W}", "{X}^{D}", "-{V}"
+ONE_OF, POWER, NEGATIVE = "{X} is {W}", "{V}^{D}", "-{V}"
 PHRASES = {
     "V": {
         "{V} + {V}": "{0} + {1}", "{V} - {V}": "{0} - {1}", "{V} * {V}": "{0} * {1}", "{V} / {V}": "{0} / {1}",
@@ -148,6 +144,23 @@ def _key(value: str | float) -> str:
     return value.casefold() if isinstance(value, str) else say_number(value)
 
 
+def _function(words: str, code: str) -> Callable[..., Any]:
+    """Compile a phrase's Python, a constant of this module, to a function of a check's number and of its parts' values.
+
+    A part that is a check is a function of a number.
+    """
+    it = {COUNT: "x_", IS: "p[0]"}.get(words, "it")
+    calls = {"K": f"({it})", "N": f"({it})", "W": "[0]"}
+    values = [f"p[{at}]{calls.get(slot, '')}" for at, slot in enumerate(SLOT.findall(words))]
+    source = "key(p[0]) in p[1]" if words == ONE_OF else code.format(*values, it="it")
+    [body, *_] = compile(f"lambda it, *p: {source}", "phrase", "eval").co_consts
+    return FunctionType(body, {"math": math, "key": _key})
+
+
+_FUNCTIONS = {
+    words: _function(words, code) for some in PHRASES.values() for words, code in some.items() if words not in (AND, OR)
+}
+
 # --- parts of a rule -----------------------------------------------------------------------------------------
 
 
@@ -162,7 +175,7 @@ class Part(NamedTuple):
     """Tests in Python without which it has no value, or does not hold."""
     binds: int = 0
     value: Any = None
-    """The number; the cell's column; the label; what to choose from."""
+    """The number; the cell's column; the label; what to choose from; columns, begin and end of a list."""
     phrase: str = ""
     """Key of PHRASES."""
     parts: "tuple[Part, ...]" = ()
@@ -172,21 +185,31 @@ class Part(NamedTuple):
         """A condition in Python, with what it needs."""
         return " and ".join((*self.needs, self.code))
 
-    def of(self, cells: dict[str, Value]) -> Any:
-        """Return the value for cells by alias, or whether a condition holds; None if it cannot be computed."""
-        value = f"float({self.code})" if self.kind == "V" else self.code
-        guarded = f"{value} if {' and '.join(self.needs)} else None" if self.needs else value
+    def of(self, row: Row) -> Any:
+        """Return the value for a row, or whether a condition holds; None if it cannot be computed."""
         try:
-            return _function(self.test if self.kind == "C" else guarded, tuple(cells))(*cells.values())
+            return self._value(row)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError):
             return None  # the row does not fit, or brackets are nested too deep
 
-
-@lru_cache(maxsize=8192)
-def _function(code: str, aliases: tuple[str, ...]) -> Callable[..., Any]:
-    """Compile a term or condition, whose Python is made of formats of the table, numbers and texts in quotes alone."""
-    [body, *_] = compile(f"lambda {', '.join(aliases)}: {code}", "rule", "eval").co_consts
-    return FunctionType(body, {"math": math})
+    def _value(self, row: Row) -> Any:
+        if self.kind == "X":
+            return row.get(self.value.name)
+        if self.kind == "L":
+            columns, start, stop = self.value
+            cells: list[Any] = [one for column in columns if (one := row.get(column.name)) is not None]
+            is_list = columns[0].kind == "numbers"
+            return list(cells[0] if cells and is_list else cells)[start:stop] if cells or not is_list else None
+        if not self.phrase:
+            return tuple(map(_key, self.value)) if self.kind == "W" else self.value
+        if self.phrase in (AND, OR):  # as in Python, parts are worked out until one decides
+            return (all if self.phrase == AND else any)(part._value(row) for part in self.parts)
+        function, values = _FUNCTIONS[self.phrase], [part._value(row) for part in self.parts]
+        if self.kind in "KN":
+            return lambda it: it is not None and None not in values and function(it, *values)
+        if None in values and self.phrase != ABSENT:
+            return False if self.kind == "C" else None
+        return function(None, *values)
 
 
 def quoted(text: str) -> str:
@@ -243,10 +266,12 @@ def items(columns: Sequence[Column], cells: Sequence[Part] = (), end: str = "", 
     code = lists[0].code if lists else f"[{', '.join(column.alias for column in numbers)}]"
     if not lists and any(column.may_miss for column in numbers):
         code = f"[x_ for x_ in {code} if x_ is not None]"
-    code += {"first": f"[:{count}]", "last": f"[-{count}:]", "": ""}[end]
+    start, stop = (None, count) if end == "first" else (-count or None, None)
+    code += f"[{start or ''}:{stop or ''}]" if end else ""
     which = f"{end} {count} " if end else ""
     words = _listed([one.words for one in cells], "and") if cells else f"the {which}numbers"
-    return Part("L", words, code, lists[0].needs if lists else ())
+    columns = tuple(one.value for one in lists) or tuple(numbers)
+    return Part("L", words, code, lists[0].needs if lists else (), value=(columns, start, stop))
 
 
 def node(words: str, *parts: Part | float) -> Part:
@@ -357,12 +382,13 @@ class Rule(NamedTuple):
 
     def answer(self, row: Row) -> float | str | None:
         """Return a label or a number; None if the rule leaves it open or it cannot be computed."""
-        cells = by_alias(self.columns, row)
         for condition, outcome in self.cases:
-            holds = condition.of(cells) if condition else True
+            holds = condition.of(row) if condition else True
             if holds:
-                value: float | str | None = outcome.of(cells)
-                return value if not isinstance(value, float) or math.isfinite(value) else None
+                value = outcome.of(row)
+                if isinstance(value, int | float):
+                    return float(value) if math.isfinite(value) else None
+                return value if isinstance(value, str) else None
             if holds is None:
                 break
         return None

@@ -130,10 +130,10 @@ def apply_rule(question: LearnerQuestion) -> Answer:
 
 def _explanation(rule: Rule, row: Row, value: float | str | None) -> str:
     """Name the values that the deciding condition is about; without one, those of every condition."""
-    cells, conditions = rules.by_alias(rule.columns, row), [case.condition for case in rule.cases if case.condition]
-    deciding = [condition for condition in conditions if condition.of(cells)][:1] or conditions
+    conditions = [case.condition for case in rule.cases if case.condition]
+    deciding = [condition for condition in conditions if condition.of(row)][:1] or conditions
     terms = dict.fromkeys(one.parts[0] for condition in deciding for one in rules.leaves(condition))
-    facts = ", ".join([f"{term.words} = {_say(term.of(cells))}" for term in terms][:4])
+    facts = ", ".join([f"{term.words} = {_say(term.of(row))}" for term in terms][:4])
     start, outcome = f"Here {facts}, so the" if facts else "The", "nothing" if value is None else _say(value)
     return f"{start} rule gives {outcome}."
 
