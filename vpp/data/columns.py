@@ -382,12 +382,9 @@ def read_cell(text: str, column: Column) -> str | None:
 
 
 def _notation_notes(drafts: Sequence[_Draft]) -> Iterator[str]:
-    alike: defaultdict[Notation, list[_Draft]] = defaultdict(list)
-    for draft in drafts:
-        if draft.notation is not None:
-            alike[draft.notation].append(draft)
-    for notation, columns in alike.items():
-        pairs = ((draft, *pair) for draft in columns for pair in zip(draft.given, draft.present, strict=True))
+    for notation in dict.fromkeys(draft.notation for draft in drafts if draft.notation):
+        columns = [draft for draft in drafts if draft.notation == notation]
+        pairs = ((draft, *pair) for draft in columns[:3] for pair in zip(draft.given, draft.present, strict=True))
         draft, written, cell = max((each for each in pairs if each[1] != each[2]), key=lambda each: len(each[1]))
         named = first_of([repr(each.name) for each in columns], 3)
         is_open = notation.is_doubtful or is_number(written)
@@ -441,9 +438,7 @@ def _mostly_notes(draft: _Draft, what: str, fits: Callable[[str], bool]) -> Iter
 
 
 def _missing_notes(drafts: Sequence[_Draft]) -> Iterator[str]:
-    counts: Counter[str] = Counter()
-    for draft in drafts:
-        counts.update(draft.absent)
+    counts = sum((Counter(draft.absent) for draft in drafts), Counter[str]())
     at = {text: place_of(draft.texts.index(text), draft.lines) for draft in reversed(drafts) for text in draft.absent}
     words = [f"{text!r} ({n:,}, as in {at[text]})" for text, n in counts.most_common() if text]
     chosen = [draft for draft in drafts if draft.words is not None]
