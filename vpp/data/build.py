@@ -262,14 +262,16 @@ def build_dataset(
     classes = sort_labels(targets) if is_label else ()
     _check_classes(classes, targets, tables, target)
     described = describe(columns.descriptions, columns=table.names, labels=classes)
-    n_rows, n_unlabelled = len(targets), targets.count(None)
+    n_rows, n_unlabelled, n_calibration = len(targets), targets.count(None), len(calibration)
     n_keyless = table.n_rows - targets[: table.n_rows].count(None) - len(pools[0].keys)
     least = Conformal(scores=(), level=split.coverage).least_rows if split.calibration_size else 0
-    few = f"{len(calibration)} for calibration: too few for {100 * split.coverage:g} %, which takes {least}"
+    few = (
+        f"{counted(n_calibration, 'row')} for calibration: too few for {100 * split.coverage:g} %, which takes {least}"
+    )
     own_notes = (
         parts.note,
         f"{counted(n_keyless, 'row')} with a target but no {rule.column!r}: left out" if n_keyless else "",
-        few if len(calibration) < least else "",
+        few if n_calibration < least else "",
         *(split_hints(table, target) if rule == RANDOM and test_table is None and not split.is_whole else ()),
         *_label_notes(train, test, classes),
         *_copy_notes(train, (*calibration, *test)),
