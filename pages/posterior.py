@@ -77,7 +77,8 @@ def draw_notes(run: OpenRun, snapshot: Snapshot) -> None:
     weights += [f"{each.name} {each.value}. {each.words}" for each in evidence_measure(snapshot)]
     parts = [Fold(title="More on the weights", blocks=tuple(map(Note, weights)))]
     if rows := evaluated_rows(snapshot.view, config, run.reader.dataset()):
-        parts.append(Fold(title="Right and wrong, answer by answer", blocks=tuple(mistakes(rows))))
+        title = "Right and wrong by label" if run.reader.dataset().classes else "Errors"
+        parts.append(Fold(title=title, blocks=tuple(mistakes(rows))))
     blocks.draw(*parts)
 
 

@@ -75,9 +75,14 @@ def test_hypotheses_that_nearly_agree_are_one_with_the_shortest_text_of_the_heav
 
 def test_a_card_has_its_number_of_the_last_step_three_figures_and_the_rest_in_folds(labels: RunReader) -> None:
     first, second, third = cards = deck_of(labels, found_in(labels)).cards
-    assert [plain(part) for part in (first.value, *first.facts)] == ["60 %", "right on 75 to 99.8 % of such rows"]
+    assert [plain(part) for part in (first.value, *first.facts)] == [
+        "60 %",
+        "right on 75 to 99.8 %, by the training rows",
+    ]
     assert first.copies == 1, "final weights count each text once"
-    assert plain(*third.facts) == "right on 64 to 98 % of such rows", "its noise, one standard deviation either way"
+    assert plain(*third.facts) == "right on 64 to 98 %, by the training rows", (
+        "its noise, one standard deviation either way"
+    )
     assert first.whole == inspected.EVEN
     details = plain(html(first.folds))
     for words in (

@@ -251,7 +251,7 @@ def test_a_finished_run_is_two_pages_that_begin_with_the_verdict_and_an_appendix
     assert "heaviest first: the posterior over the sentences found, written from the rows that weigh them" in report
     assert "log score " in report
     assert "; the newest:" in report
-    facts = "right on 5 of 6 test rows · right on 75 to 99.8 % of such rows"
+    facts = "right on 5 of 6 test rows · right on 75 to 99.8 %, by the training rows"
     assert f"1. 60 % · {facts}\n\n> Say yes if a is even, else no.\n" in report
     assert "\n| no | 2 | 1 | 0 |\n| yes | 0 | 2 | 1 |\n" in report
     assert "| unsure and wrong | 1 row |" in report

@@ -321,7 +321,7 @@ def _value_of(option: Field[Any]) -> dict[str, Any]:
 
 
 def run_options(parser: ArgumentParser) -> None:
-    """Add name, prices, plan, folder and output of a run."""
+    """Add prices and plan, then name, folder and quiet of a new run."""
     group = parser.add_argument_group("more")
     about = "prices of a million prompt and completion tokens, then those of the optimizer, if another; adds costs to "
     about += "plan, progress and report"

@@ -4,7 +4,7 @@ of answers."""
 import shutil
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from vpp.cli import say
@@ -13,7 +13,7 @@ from vpp.findings.progress import flight_words, pace, phase
 from vpp.findings.status import faults_named, retry_words, steps_done, steps_text
 from vpp.runs.asking import Background, Questions
 from vpp.runs.directory import Heartbeat, RunDirectory, Snapshot, read_summary
-from vpp.runs.group import start_open, wait_for
+from vpp.runs.group import SEED, start_open, wait_for
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView
 
@@ -23,12 +23,17 @@ STOPPING_S = 5.0
 """Longest wait for the calls in flight to end after an interrupt."""
 
 
+def is_terminal() -> bool:
+    """Return whether standard error is a terminal; it may be closed."""
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
 class Progress:
     """Progress of a run, called with each heartbeat: a line that a terminal redraws, else a line for each news."""
 
     def __init__(self, spec: RunSpec) -> None:
         self._spec = spec
-        self._is_terminal = sys.stderr is not None and sys.stderr.isatty()
+        self._is_terminal = is_terminal()
         self._news: object = None
         """What the last line was printed for."""
 
@@ -54,9 +59,10 @@ class Progress:
             say("\r\x1b[K", end="")
 
     def _words(self, view: RunView, beat: Heartbeat) -> str:
-        state = "queued" if beat.queued else view.phase
+        is_queued = beat.queued and view.phase != "paused"
+        state = "queued" if is_queued else view.phase
         at, now = Snapshot(spec=self._spec, state=state, view=view, usage=beat.usage, beat=beat), time.time()
-        if beat.queued:
+        if is_queued:
             return phase(at)
         faults = faults_named(beat.usage) if view.last_step is None else ""
         parts = (
@@ -71,17 +77,25 @@ class Progress:
         return ", ".join(filter(None, parts))
 
 
-def follow(runs: Sequence[RunDirectory], *, has_bar: bool) -> None:
-    """Start the workers of runs that are not finished, and wait for their ends. An interrupt stops the runs."""
+def follow(runs: Sequence[RunDirectory], *, has_bar: bool, tell: Callable[[str], None]) -> None:
+    """Start the workers of runs that are not finished, and wait for their ends. An interrupt stops the runs.
+
+    tell: called with a line for each run that ends, if there is no bar of steps.
+    """
     from tqdm import tqdm
 
     start_open(runs, keys=keys())
-    with tqdm(desc=runs[0].id, unit="step", disable=not has_bar) as bar:
+    open_runs = list(runs)
+    with tqdm(desc=runs[0].spec().name.partition(SEED)[0], unit="step", disable=not has_bar) as bar:
 
-        def look(_: object) -> None:
+        def look(going: list[RunDirectory]) -> None:
             summaries = list(map(read_summary, runs))
             bar.total = sum(each.total_steps for each in summaries)
             bar.update(sum(map(steps_done, summaries)) - bar.n)
+            for run in [run for run in open_runs if run not in going]:
+                open_runs.remove(run)
+                if not has_bar:
+                    tell(f"{run.spec().name}: {read_summary(run).phase}")
 
         try:
             wait_for(runs, look)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from vpp.cli import BAD_INPUT, DONE, ENDPOINT_FAILED, STOPPED, Ending, Lines, complain, say, system
 from vpp.cli.parser import INSTEAD, part
-from vpp.cli.progress import Progress, follow
+from vpp.cli.progress import Progress, follow, is_terminal
 from vpp.data.build import ColumnChoice, build_dataset, guess_reason, target_guess
 from vpp.data.dataset import Dataset, Kind
 from vpp.data.descriptions import typed
@@ -250,7 +250,7 @@ def _follow(runs: Sequence[RunDirectory], options: Namespace) -> Lines:
 
     group = Group(runs[0].path.parent, runs[0].spec().group)
     with on_signals(partial(group.send, "stop")):
-        follow(runs, has_bar=not options.quiet)
+        follow(runs, has_bar=is_terminal() and not options.quiet, tell=quiet if options.quiet else say)
     if pooled := group.pool():
         _write_results(pooled, read_view(pooled.journal))
     together = seeds(group)

@@ -15,7 +15,7 @@ from vpp.cli.system import environment, find_run, read_table, write_bytes
 from vpp.data.table import other_columns, read_like, unlabelled_rows
 from vpp.data.tasks import generate
 from vpp.errors import EndpointError, InputError, RunError
-from vpp.findings.asking import NO_SUM, trial_blocks, trial_verdict
+from vpp.findings.asking import NOT_ADDITIVE, trial_blocks, trial_verdict
 from vpp.findings.baselines import baselines, with_prompted
 from vpp.findings.points import reject_option
 from vpp.findings.result import result
@@ -218,7 +218,7 @@ def sheet(options: Namespace) -> Lines:
     answers = ask(Asking(reader, sheet_rows(reader, n=options.rows)))
     write_bytes(Path(options.output), sheet_of(answers, reader))
     target = reader.dataset().target
-    yield f"{options.output}: fill in {target!r}, then: vpp continue {options.run_dir} {options.output}. {NO_SUM}"
+    yield f"{options.output}: fill in {target!r}, then: vpp continue {options.run_dir} {options.output}. {NOT_ADDITIVE}"
     return Ending({"run": reader.directory.id, "file": options.output, "rows": len(answers.rows), "target": target})
 
 

@@ -126,6 +126,10 @@ def _unit(match: re.Match[str], is_scaled: bool) -> str:
 
 
 def _plain(match: re.Match[str], marks: Marks, is_scaled: bool) -> str | None:
+    """Return the plain decimal: -1234.5 for `(1.234,5)`, 17500000 for a scaled `17.5M`; None if it has other marks.
+
+    A suffix that is not scaled belongs to the unit.
+    """
     digits = digits_of(match["body"], marks)
     if digits is None:
         return None

@@ -52,13 +52,15 @@ def _spelled(text: str, wordings: list[tuple[re.Pattern[str], str]] = _SPELLINGS
 
 
 def _formats(kind: str) -> Iterator[tuple[re.Pattern[str], str]]:
-    """Yield (expression made from a phrase's format, the format)."""
+    """Yield (expression that matches a phrase as `_spelled` leaves it, a group a slot; the phrase's format)."""
     for words in (words for words in PHRASES[kind] if words not in (AND, OR, NOT)):
+        # Brackets round a slot are tokens, its plural is spelled away.
         text = re.sub(r"\((\{\w\}(?:, \{\w\})?)\)|(\})s", r"\1\2", words)
         text = re.escape(_spelled(" ".join(re.findall(r"\{\w\}|\w+|[^\w\s]", text))))
         text = re.sub(r"\\\{\w\\\}", "(.+)", text)
         if sign := re.fullmatch(r"\{V\} ([-+*/]) \{V\}", words):  # the last of a sum's signs is worked out last
             text = text.removesuffix("(.+)") + rf"((?:(?! [{'-+' if sign[1] in '-+' else '*/'}] ).)+)"
+        # Without `among …`, the list is every number of the row.
         for each in dict.fromkeys((text, text.replace(r"\ among\ (.+)", "()"))):
             yield re.compile(each), words
 

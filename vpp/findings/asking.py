@@ -32,7 +32,7 @@ MOST_NOTES = 4
 LONGEST_CELL = 60
 LITTLE = 0.005
 BRIEF = 3
-NO_SUM = "The bits of several rows do not add up."
+NOT_ADDITIVE = "The bits of several rows do not add up."
 
 
 # Rows that a person asks about
@@ -110,7 +110,7 @@ def labels_words(found: Sequence[Point]) -> str:
     n, telling = len(found), sum(question.bits >= LITTLE for question in found)
     if not telling:
         return f"On {'the one row' if n == 1 else f'all {integer(n)} rows'} nearly all agree: ask about others."
-    return f"{integer(telling)} of {counted(n, 'row')} would tell something, the most informative first. {NO_SUM}"
+    return f"{integer(telling)} of {counted(n, 'row')} would tell something, the most informative first. {NOT_ADDITIVE}"
 
 
 def question_row(question: Point, columns: Sequence[str], dataset: Dataset, name: str) -> Sequence[object]:

@@ -315,7 +315,7 @@ class Seeds:
     """On the same test rows, of each run of VML by the same model; empty for a group of such runs."""
 
     @property
-    def members(self) -> list[Candidate]:
+    def pooled_runs(self) -> list[Candidate]:
         ids = self.pooled.snapshot.spec.pooled if self.pooled else ()
         return [run for run in self.runs if run.id in ids]
 
@@ -364,7 +364,7 @@ def seeds_blocks(found: Seeds) -> Iterator[object]:
     if pooled := found.pooled:
         yield Heading("Hypotheses of all runs", "weighed together, each different sentence once")
         every = hypotheses_of(pooled.view, pooled.dataset)
-        more = partial(_returns, runs=found.members)
+        more = partial(_returns, runs=found.pooled_runs)
         yield from weight_cards(every, pooled.view, pooled.config, pooled.dataset, more)
 
 
@@ -408,6 +408,7 @@ def seeds_table(found: Seeds) -> Table:
 
 
 def seeds_record(found: Seeds) -> dict[str, Any]:
+    """Return JSON: each run, and the weight of each pooled hypothesis in each run that was pooled."""
     pooled, first = found.pooled, found.runs[0]
 
     def of(run: Candidate) -> dict[str, Any]:
@@ -423,7 +424,7 @@ def seeds_record(found: Seeds) -> dict[str, Any]:
 
     ideas = []
     for each in hypotheses_of(pooled.view, pooled.dataset) if pooled else ():
-        weights = weights_in(each, found.members)
+        weights = weights_in(each, found.pooled_runs)
         n = sum(weight >= NOTICEABLE for weight in weights)
         ideas.append({"text": each.words, "weight": each.weight, "runs": n, "weights": weights})
     sentences = {"weights": weights_by_text(pooled.view), "constant": constant_weight(pooled.view)} if pooled else {}

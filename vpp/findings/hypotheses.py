@@ -401,13 +401,13 @@ def _details(each: Hypothesis, config: Config, seed_text: str) -> Iterator[objec
 
 
 def noise_words(each: Idea) -> str:
-    """`right on 88 to 97 % of such rows`, or `errors of 0.8 to 1.1 on such rows`; empty before it is estimated."""
+    """`right on 88 to 97 %, by the training rows`, or `errors of 0.8 to 1.1, by …`; empty before it is estimated."""
     noise = each.noise
     if noise is None:
         return ""
     if each.train and each.train.n_correct is not None:
-        return f"right on {integer(round(100 * (1 - noise.high)))} to {percent(1 - noise.low)} of such rows"
-    return f"errors of {number(noise.low, 2)} to {number(noise.high, 2)} on such rows"
+        return f"right on {integer(round(100 * (1 - noise.high)))} to {percent(1 - noise.low)}, by the training rows"
+    return f"errors of {number(noise.low, 2)} to {number(noise.high, 2)}, by the training rows"
 
 
 # History

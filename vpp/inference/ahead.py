@@ -135,18 +135,18 @@ class Ahead:
             for text in texts:
                 self.begin(problem.learner.predict(text, problem.scored_rows(config, step)))
 
-    def then_ask(self, mutate: Move) -> Move:
+    def and_ask_next(self, mutate: Move) -> Move:
         """Return `mutate` followed by a request for the new text's answers to the next step's rows.
 
         So the learner applies texts that are rewritten while the optimizer still writes others.
         """
 
-        async def then_asked(chain: Chain) -> Outcome:
+        async def move(chain: Chain) -> Outcome:
             outcome = await mutate(chain)
             self.ask_next(chain, outcome.particle.text)
             return outcome
 
-        return then_asked
+        return move
 
 
 class Chains:

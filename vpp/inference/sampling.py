@@ -131,7 +131,7 @@ async def conclude(problem: Problem, config: Config, population: Population) -> 
     mixture = mixture_of(weights, noise, constant, problem.dataset.classes)
     for split in splits:
         yield _evaluated(problem, population, mixture, constant, split, tuple(said[split, k] for k in slots))
-    heavy = _heavy(population, weights, [said["train", k] for k in slots])
+    heavy = _to_certify(population, weights, [said["train", k] for k in slots])
     certifying = [
         _certified(problem, problem.reader, population.step, text, rows)
         for text, predictions in heavy.items()
@@ -145,10 +145,13 @@ HEAVY, MOST_CERTIFIED = 0.05, 5
 """Least weight of a sentence, its copies together, whose program is certified, and the most such sentences."""
 
 
-def _heavy(
+def _to_certify(
     population: Population, weights: Sequence[float], said: Sequence[tuple[Prediction, ...]]
 ) -> dict[str, tuple[Prediction, ...]]:
-    """Training predictions of the heaviest texts, by text. said: (K, N)."""
+    """Training predictions of the texts to certify, by text: at most MOST_CERTIFIED, of HEAVY weight with their copies.
+
+    said: (K, N).
+    """
     shares: dict[str, float] = {}
     for particle, weight in zip(population.particles, weights, strict=True):
         shares[particle.text] = shares.get(particle.text, 0.0) + weight

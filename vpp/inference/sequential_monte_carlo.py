@@ -38,7 +38,7 @@ async def step(
         resampled, particles = resample(particles, reweighted.weights, config, step=step)
         yield resampled
     # lines 11 to 14: theta_t^(k) <- f_opt(theta_{t-1}^(k), {x_m, y^_m, y_m}) for all k
-    mutate = ahead.then_ask(mutation(particles, buffer))
+    mutate = ahead.and_ask_next(mutation(particles, buffer))
     async with Round(mutate(chain.of(p)) for chain, p in zip(before, particles, strict=True)) as mutating:
         async for event in mutating:
             yield event

@@ -261,7 +261,7 @@ def run_to_end(prepared: Preparation, *, seeds: int = 1, progress: bool | None =
     """
     folder = system.environment().runs_dir
     runs = [prepared.create(folder)] if seeds == 1 else begin(prepared, seeds, folder)
-    follow(runs, has_bar=is_notebook() if progress is None else progress)
+    follow(runs, has_bar=is_notebook() if progress is None else progress, tell=lambda _: None)
     for run in runs:
         _check_end(run)
     directory = runs[0] if seeds == 1 else Group(folder, runs[0].spec().group).pool()

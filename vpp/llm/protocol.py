@@ -500,7 +500,7 @@ def note_refused(refused: Refused, name: str, sent: float, moved: float | None) 
 
 
 def accepted_fields(options: Mapping[str, Any], refused: Refused) -> dict[str, Any]:
-    """Return the options as a server accepts them that has refused these fields."""
+    """Return the options that the server takes: a refused field is left out, or its value moved into its bounds."""
     fields = {}
     for option, value in options.items():
         names = MOST_TOKENS if option == "max_tokens" else (option,)

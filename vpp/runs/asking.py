@@ -73,9 +73,10 @@ async def open_session(directory: RunDirectory, access: Access) -> AsyncIterator
     dataset = directory.dataset()
     async with AsyncExitStack() as stack:
         cache = open_cache(stack, access.cache_dir, counters) if spec.endpoint.cache else None
-        served = replace(spec.endpoint, concurrency=spec.ceiling)
-        ends = await open_endpoints(stack, served, access, budget, cache=cache, prices=spec.prices)
-        before, limits = spec, await _limits(spec.endpoint, *ends)
+        endpoint = replace(spec.endpoint, concurrency=spec.ceiling)
+        ends = await open_endpoints(stack, endpoint, access, budget, cache=cache, prices=spec.prices)
+        limits = await _limits(spec.endpoint, *ends)
+        before = spec
         spec = replace(spec, structured_as=spec.structured_as or await schema_test(spec, ends[0], access))
         spec = preparation.fit_cells(spec, dataset, limits)
         if spec != before:
