@@ -95,10 +95,10 @@ def test_calibration_rows_are_parted_from_the_test_rows_that_there_would_be():
 @pytest.mark.parametrize(
     ("rule", "size", "coverage", "said"),
     [
-        ("group:store", 40, 0.9, ["1 row for calibration: too few for 90 %, which takes 9"]),
-        ("random", 8, 0.9, ["8 rows for calibration: too few for 90 %, which takes 9"]),
+        ("group:store", 40, 0.9, ["1 calibration row: too few for 90 %, which takes 9"]),
+        ("random", 8, 0.9, ["8 calibration rows: too few for 90 %, which takes 9"]),
         ("random", 8, 0.8, []),
-        ("random", 18, 0.95, ["18 rows for calibration: too few for 95 %, which takes 19"]),
+        ("random", 18, 0.95, ["18 calibration rows: too few for 95 %, which takes 19"]),
         ("random", 19, 0.95, []),
         ("random", 0, 0.9, []),
     ],

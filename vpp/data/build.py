@@ -265,9 +265,7 @@ def build_dataset(
     n_rows, n_unlabelled, n_calibration = len(targets), targets.count(None), len(calibration)
     n_keyless = table.n_rows - targets[: table.n_rows].count(None) - len(pools[0].keys)
     least = Conformal(scores=(), level=split.coverage).least_rows if split.calibration_size else 0
-    few = (
-        f"{counted(n_calibration, 'row')} for calibration: too few for {100 * split.coverage:g} %, which takes {least}"
-    )
+    few = f"{counted(n_calibration, 'calibration row')}: too few for {100 * split.coverage:g} %, which takes {least}"
     own_notes = (
         parts.note,
         f"{counted(n_keyless, 'row')} with a target but no {rule.column!r}: left out" if n_keyless else "",
