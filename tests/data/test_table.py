@@ -98,6 +98,22 @@ def test_a_chosen_kind_reads_the_cells_as_written():
     assert with_kinds(GERMAN, {}) is GERMAN
 
 
+def test_a_note_says_the_line_that_an_editor_or_a_spreadsheet_shows():
+    text = b'Report\n\na,b,y\n1,"x\ny",p\n\n2,z,q\nbad,z,q\n3,w,p\n4,w,q\n5,w,p\nTotal,,\n'
+    sheet = io.BytesIO()
+    cells = pd.DataFrame({"a": ["1", "2", "bad", "4", "5"], "y": list("ababa")})
+    cells.to_excel(sheet, index=False, startrow=3)
+    said = [
+        Table.read(content, name=name).notes[-1] for content, name in ((text, "t.csv"), (sheet.getvalue(), "t.xlsx"))
+    ]
+    said += Table.of_frame(cells).notes
+    assert [note.partition(": ")[2].partition(" holds 'bad';")[0] for note in said] == [
+        "line 8",
+        "line 7",
+        "row 3 from the top",
+    ]
+
+
 def test_new_rows_are_read_as_those_of_the_run():
     few = Table.read(b'preis,note,code\n"1.234",None,1\n7.5,NA,2\nfree,Mild,3\n', name="new.csv")
     assert few.cells("note") == (None, None, "Mild")
