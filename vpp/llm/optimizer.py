@@ -113,8 +113,9 @@ OF_EXAMPLES = frozenset(words("depth tide cats town oslo rome petals colour teal
 """Columns and values of the worked examples, without those that rules for other tables often have: high, letter."""
 CONDITIONS = frozenset(words("if when whenever unless where whose who otherwise else always"))
 _PRAISE = re.compile(
-    r"\b(?:excellent|good|great|perfect|correct|accurate) (?:rule|hypothesis)\b|\b(?:rule|hypothesis) (?:already )?"
-    r"(?:works|fits|correctly|accurately|perfectly|is (?:very )?(?:good|right)\b|\w+ the (?:correct|right) output)",
+    r"\b(?:excellent|good|great|perfect|correct|accurate) (?:rule|hypothesis)\b(?! of)"
+    r"|\b(?:rule|hypothesis) (?:already )?(?:works|fits|correctly|accurately|perfectly"
+    r"|is (?:very )?(?:good|right)\b|\w+ the (?:correct|right) output)",
     re.IGNORECASE,
 )
 _UNFINISHED = re.compile(r".*[,(<>=]|than|and|or|the|if|when|unless|an?")
@@ -225,7 +226,7 @@ def _target_uses(dataset: Dataset, cells: set[str]) -> Iterator[str]:
         name = rf"(?:the )?(?:\w+['’]s )?[\"'`]?{_spelt(dataset.target)}\b[\"'`]?"
         is_so = rf"{name}(?: of the \w+)?(?: is\b| ?[=<>≤≥])"
         yield rf"\b(?:if|when|unless) (?:{is_so}|[^,;:\n]{{1,160}}?,? (?:and|or) {is_so}(?: \S+){{1,4}}?[,;])"
-        yield rf"\b(?:use|look at|depending on) (?:the )?(?:column )?{name}(?! (?!(?:and|or|to|as|column)\b)\w)"
+        yield rf"\b(?:use|look at|depending on) (?:the )?(?:column )?{name}(?![ -](?!(?:and|or|to|as|column)\b)\w)"
     values = {cell for row in dataset.train for name, cell in row.inputs if cell and kinds[name] == "category"}
     labels = [label for label in dataset.classes if not {*words(label)} <= DESCRIBING and not label.isdigit()]
     if labels and values and cells.isdisjoint(map(str.casefold, labels)):
