@@ -33,6 +33,7 @@ from vpp.show.words import (
     EQUAL,
     NOTICEABLE,
     capitalised,
+    constant_text,
     counted,
     cut,
     from_to,
@@ -189,6 +190,12 @@ def paired_sentence(difference: PairedDifference) -> str:
     return f"{lead}: better on {counted(better, 'row')}, worse on {integer(worse)} (p {p_text(difference.p)})."
 
 
+PAIRED_TEST = {
+    "classification": "how often a fair coin would split the rows on which the two differ at least as unevenly",
+    "regression": "how often chance would rank the differences in error as unevenly (Wilcoxon’s signed-rank test)",
+}
+
+
 def standings(comparison: Comparison, simple: Baselines) -> Iterator[Block]:
     """Yield the runs with the reference's test rows, then the simple models, each against the reference."""
     base, reference = comparison.comparable.get(comparison.reference), CODES[comparison.reference]
@@ -203,8 +210,8 @@ def standings(comparison: Comparison, simple: Baselines) -> Iterator[Block]:
     yield Heading("Result", f"{counted(base.score.n, 'test row')} · one line a run, then simple models")
     yield Table(head=head, rows=rows, right=(1, 2, 3, 4), name="Standings")
     yield Note(
-        "p: how often a fair coin would split the rows on which the two differ at least as unevenly. Simple models are "
-        f"fitted on {reference}’s training rows. {left_out_text(simple)}".rstrip()
+        f"p of a line alone: {PAIRED_TEST[dataset.task]}; the verdict’s p is times the number of simple models, of "
+        f"which it takes the best. They are fitted on {reference}’s training rows. {left_out_text(simple)}".rstrip()
     )
 
 
@@ -222,8 +229,7 @@ def _cells(own: Standing, base: Standing) -> tuple[str, str, str, str]:
 
 def model_name(model: SimpleModel) -> str:
     if model.name == "constant":
-        answer = model.answers[0]
-        return f"Always {number(answer) if isinstance(answer, float) else f'“{answer}”'}"
+        return f"Always {constant_text(model.answers[0])}"
     return capitalised(MODEL_NAMES[model.name])
 
 
