@@ -43,6 +43,8 @@ FIELDS = {
     "--read as-is=yes": "“Lines and cells left out” under File format",
     "--read": "“File format”",
     "--missing": "“Words for a missing cell” under File format:",
+    "--inputs": "“Columns left out”",
+    "--kind": "“Its type” under Columns:",
     "--split": "“Split”,",
     "--train-size": "the list beside Start",
 }

@@ -240,12 +240,14 @@ def preview(table: tables.Table, choice: table_part.Choice | None) -> str:
 
 def split_rows(places: Places, choice: table_part.Choice, config: Config) -> Dataset:
     """Return the split rows, and show what was noticed on the way. Raises DataError."""
-    train = choose_train(places, choice, config)
+    train, split = choose_train(places, choice, config), choice.split
+    if not config.is_weighing:
+        split = replace(split, train_size=train, seed=config.seed, coverage=config.coverage)
     dataset = build_dataset(
         choice.table,
         target=choice.target,
         columns=ColumnChoice(task=choice.task, inputs=choice.inputs, descriptions=choice.descriptions),
-        split=choice.split if config.is_weighing else replace(choice.split, train_size=train, seed=config.seed),
+        split=split,
         test_table=choice.test_table,
     )
     above = {*choice.table.notes, *choice.hints}

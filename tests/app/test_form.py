@@ -48,10 +48,12 @@ def test_each_decision_stands_in_its_field_and_a_choice_reads_the_table_anew(app
 
 
 def test_a_note_names_the_field_of_the_page_and_no_option_of_the_command_line(app: AppTest) -> None:
-    rows = "".join(f"{'NA' if i == 3 else i},{'yes' if i % 2 else 'no'}\n" for i in range(40))
-    upload(app, f"a,y\n{rows}".encode())
+    rows = "".join(f"{'NA' if i == 3 else i},{i % 9}.5kg,c,{'yes' if i % 2 else 'no'}\n" for i in range(40))
+    upload(app, f"a,w,c,y\n{rows}".encode())
     assert "name those that are not with “Words for a missing cell” under File format." in shown(app)
-    assert "--missing" not in shown(app)
+    assert "if that is wrong, “Its type” under Columns: " in shown(app)
+    assert "it has one value only; see “Columns left out”." in shown(app)
+    assert not any(option in shown(app) for option in ("--missing", "--kind", "--inputs"))
 
 
 GERMAN = "preis;note;kauf\n" + "".join(
@@ -68,7 +70,7 @@ def choose_kind(app: AppTest, name: str, value: str) -> None:
 def test_a_kind_that_is_chosen_is_used_and_stays_or_is_refused_in_one_line(app: AppTest) -> None:
     upload(app, GERMAN.encode(), "haus.csv")
     assert "number in €" in shown(app)
-    assert "is read as" in shown(app)
+    assert "50 €&#x27;, read as " in shown(app)
     assert "A guess, as the last suitable column." in shown(app)
     assert shown(app).index("kauf</th>") < shown(app).index("preis</th>")
     choose_kind(app, "note", "category")
@@ -77,7 +79,7 @@ def test_a_kind_that_is_chosen_is_used_and_stays_or_is_refused_in_one_line(app: 
     assert "note has 5 labels, so this is classification." in shown(app)
     choose_kind(app, "kauf", "number")
     assert 'role="alert"' in shown(app)
-    assert "cannot be read as numbers in one notation: row 0 holds" in shown(app)
+    assert "cannot be read as numbers in one notation: line 2 holds" in shown(app)
     choose_kind(app, "kauf", "Automatic")
     assert 'role="alert"' not in shown(app)
     choose_kind(app, "note", "Automatic")
@@ -236,7 +238,7 @@ def test_a_run_at_its_cap_offers_a_higher_one_and_can_be_deleted(
 def test_a_table_that_cannot_be_used_gets_one_line(app: AppTest) -> None:
     for content, said in (
         (b"", "empty"),
-        (b"a,b\n", "at least one row"),
+        (b"a,b\n", "has one line only"),
         (b"\x00\x01\x02\x03\xff\xfe", "text"),
         (b"a,target\n" + b"1,yes\n" * 40, "target"),
         (b"a,target\n1,yes\n2,no\n3,yes\n", "batch"),

@@ -176,7 +176,7 @@ def test_the_plan_comes_after_how_the_file_was_read(desk: Desk) -> None:
     outcome = desk.vpp("run", "halves.csv", *SMALLEST, "--target", "kind", "--plan")
     said = outcome.err.splitlines()
     assert said[0] == "halves.csv is read as: semicolon, UTF-8, header"
-    assert "note: column 'x': '10,5' is read as 10.5" in said
+    assert "note: column 'x': line 12 holds '10,5', read as 10.5; if that is wrong, --kind 'x=text' says so" in said
     assert "calls" in outcome.out
     assert desk.vpp("run", "halves.csv", *SMALLEST, "--target", "kind", "--plan", "--quiet").err == ""
 
@@ -187,7 +187,7 @@ def test_odd_tables_are_read_as_the_options_say(desk: Desk) -> None:
     options = ("--missing", "rate=:", "--inputs", "x, raw,rate", "--read", "as-is=yes", "--target", "kind", "--plan")
     outcome = desk.vpp("run", "odd.csv", *SMALLEST, *options)
     assert outcome.code == 0
-    assert "note: 32 cells are missing, written as ':' (32)" in outcome.err.splitlines()
+    assert "note: 32 cells are missing, written as ':' (32, as in line 3)" in outcome.err.splitlines()
 
 
 def test_progress_names_the_steps_and_the_cache_is_counted_and_emptied(desk: Desk, toy: str) -> None:

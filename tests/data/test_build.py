@@ -4,13 +4,14 @@ import csv
 import io
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vpp.data.build import ColumnChoice, build_dataset, find_task, resolve_task, sort_labels, target_guess
-from vpp.data.dataset import SplitRule
+from vpp.data.dataset import ReadAs, SplitRule
 from vpp.data.split import SplitPlan
 from vpp.data.table import Table, unlabelled_rows, with_kinds
 from vpp.errors import DataError, InputError
@@ -52,7 +53,7 @@ def test_the_split_of_a_seed_never_changes(penguins):
 
 @settings(deadline=None)
 @given(
-    st.lists(st.tuples(st.integers(0, 9), st.sampled_from(["a", "b", "NA"])), min_size=12, max_size=60),
+    st.lists(st.tuples(st.integers(0, 9), st.sampled_from(["a", "b", "?"])), min_size=12, max_size=60),
     st.integers(0, 99),
     st.integers(1, 30),
     st.integers(1, 30),
@@ -67,7 +68,7 @@ def test_every_labelled_row_is_trained_on_tested_on_or_counted(rows, seed, train
     assert len(dataset.test) <= test_size
     assert [rows[i][1] for i in used] == [row.target for row in (*dataset.train, *dataset.test)]
     p = dataset.provenance
-    assert (p.n_rows, p.n_unlabelled) == (len(rows), sum(y == "NA" for _, y in rows))
+    assert (p.n_rows, p.n_unlabelled) == (len(rows), sum(y == "?" for _, y in rows))
     assert len(used) + p.n_left_out + p.n_unlabelled == p.n_rows
 
 
@@ -128,10 +129,10 @@ def test_equal_numbers_are_one_label_in_both_files_unless_they_are_codes():
         ({"columns": ColumnChoice(inputs=["mas"])}, "some.csv has no column 'mas': did you mean 'mass'?"),
         ({"columns": ColumnChoice(inputs=["kind"])}, "column 'kind' is the target and cannot be an input"),
         ({"columns": ColumnChoice(inputs=[])}, "some.csv has no input column besides the target 'kind'"),
-        ({"columns": ColumnChoice(task="regression")}, "holds 'a' in row 0, which is not a number"),
+        ({"columns": ColumnChoice(task="regression")}, "line 2 holds 'a', which is not a number"),
         ({"test_table": read("x\n1\n", "t.csv")}, "t.csv lacks 'mass', 'kind', which some.csv has"),
         ({"test_table": read("x,mass,kind\n1,2,\n", "t.csv")}, "20 in some.csv and 0 in t.csv"),
-        ({"target": "mass", "test_table": read("x,mass,kind\n1,b,a\n", "t.csv")}, "'mass' of t.csv holds 'b' in row 0"),
+        ({"target": "mass", "test_table": read("x,mass,kind\n1,b,a\n", "t.csv")}, "'mass' of t.csv: line 2 holds 'b'"),
     ],
 )
 def test_unsuitable_choices_are_refused_in_one_line(options, said):
@@ -151,12 +152,38 @@ def test_groups_and_dates_are_suggested_until_a_split_is_chosen():
     )
     assert found.inputs == ("patient", "x")
     assert found.provenance.notes == (
-        "column 'day' was left out: it is different on every row; --inputs takes it",
+        "column 'day' was left out: it is different on every row; see --inputs",
         "column 'patient' has 40 values for 200 rows: if its rows belong together, split by group (--split "
         "group:patient)",
         "column 'day' holds dates: to predict later rows from earlier ones, split by time (--split time:day)",
     )
     assert not any("(--split " in note for note in chosen.provenance.notes)
+
+
+def zones(word: str, n: int, *, labels: str = "EMEA APAC", **read_as: Any) -> Table:
+    """60 rows, n of which have the word for a target, from line 3 on."""
+    cells = [word if 1 <= i <= n else labels.split()[i % 2] for i in range(60)]
+    lines = "".join(f"{i}.5,{cell}\n" for i, cell in enumerate(cells))
+    return Table.read(f"amount,zone\n{lines}".encode(), name="zones.csv", read_as=ReadAs(**read_as))
+
+
+@pytest.mark.parametrize("word", ["NA", "nan", "Null", "none"])
+def test_a_target_keeps_the_rows_whose_label_looks_like_a_missing_cell(word):
+    labels = "Low2 2High" if word == "none" else "EMEA APAC"
+    with pytest.raises(DataError) as caught:
+        build_dataset(zones(word, 7, labels=labels), target="zone")
+    assert str(caught.value) == (
+        f"column 'zone' holds {word} in 7 rows, first in line 3: choose --missing 'zone={word}' if that means a "
+        "missing cell, or --missing 'zone=' if it is a label"
+    )
+    for choice, n in ((f"zone={word}", 7), ("zone=", 0)):
+        dataset = build_dataset(zones(word, 7, labels=labels, missing=[choice]), target="zone")
+        assert (dataset.provenance.n_unlabelled, word in dataset.classes) == (n, not n)
+
+
+@pytest.mark.parametrize(("word", "n", "labels"), [("NA", 6, "EMEA APAC"), ("?", 7, "EMEA APAC"), ("NA", 7, "0 1")])
+def test_a_target_may_lack_few_rows_rows_of_plain_gaps_and_gaps_among_numbers(word, n, labels):
+    assert build_dataset(zones(word, n, labels=labels), target="zone").provenance.n_unlabelled == n
 
 
 def table_of(**columns: list[str]) -> Table:
@@ -200,7 +227,7 @@ def test_few_integers_often_repeated_are_labels(cells, task):
     [
         (["NA"] * 3, "auto", "column 'y' of some.csv is empty: pick another target"),
         (["7", "7", "NA"], "auto", "column 'y' has one value only ('7'): pick another target"),
-        (["1", "x" * 99, "2"], "regression", f"of some.csv holds '{'x' * 39}…' in row 1, which is not a number: fix"),
+        (["1", "x" * 99, "2"], "regression", f"of some.csv: line 3 holds '{'x' * 39}…', which is not a number: fix"),
         (["a", "b", "c"], "auto", "column 'y' has a different value on every row: pick a target whose labels repeat"),
         (["1", "2", "3"], "classification", "column 'y' has a different value on every row"),
         ([f"t{i}" for i in range(51)] * 2, "auto", "column 'y' has 51 labels, more than 50: merge labels"),

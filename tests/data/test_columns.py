@@ -14,7 +14,7 @@ from vpp.data.numbers import is_number, read_notation, read_number, sequence_ite
 
 
 def kind_of(cells: list[str], name: str = "x") -> str:
-    return read_columns([name], [cells])[0][0].kind
+    return read_columns({name: cells})[0][0].kind
 
 
 @pytest.mark.parametrize(
@@ -88,9 +88,34 @@ def test_a_sequence_is_its_integers():
     assert sequence_items(f"1 {'9' * 400}") is None
 
 
+@pytest.mark.parametrize(
+    ("cells", "note", "undo"),
+    [
+        (["4.5kg", "15.8kg"], "line 9 holds '15.8kg', read as 15.8 kg", "--kind 'w=text'"),
+        (["10,0", "1.000"], "line 9 holds '1.000', read as 1000", "--read decimal=point or --kind 'w=text'"),
+        (["81 744", "9 100"], "line 5 holds '81 744', read as 81744", "--kind 'w=sequence'"),
+        (["a", "NA", "b"], "1 cell is missing, written as 'NA' (1, as in line 9)", "with --missing"),
+        (
+            ["1", "2", "3", "4", "45.0\x07"],
+            r"though mostly numbers: line 21 holds '45.0\x07'",
+            "correct it in the file",
+        ),
+        (["1", "2", "3", "x"], "though mostly numbers: line 17 holds 'x'", "--missing 'w=x'"),
+        (["$5", "€7"], "not in one notation (line 5 holds '$5', line 9 holds '€7')", "with --inputs"),
+        (["00123", "00456"], "line 5 holds '00123', read as a code of digits", "--kind 'w=number'"),
+        (["03/04/2024"], "line 5 holds '03/04/2024', which could be month/day/year or day", "--kind 'w=text'"),
+        (["EU", "NA", "AS"], "line 9 holds 'NA', read as a label", "--missing 'w=NA'"),
+    ],
+)
+def test_a_guess_is_a_note_with_its_line_and_what_undoes_it(cells, note, undo):
+    (said,) = read_columns({"w": cells}, lines=range(5, 5 + 4 * len(cells), 4))[2]
+    assert note in said
+    assert undo in said[said.index(note) + len(note) :]
+
+
 def test_two_orders_of_day_and_month_are_doubtful_only_if_they_differ():
     def said(cells: list[str]) -> bool:
-        return any("could be month/day/year or day/month/year" in note for note in read_columns(["x"], [cells])[2])
+        return any("could be month/day/year or day/month/year" in note for note in read_columns({"x": cells})[2])
 
     assert said(["03/04/2024"])
     assert not said(["03/03/2024"])

@@ -92,6 +92,22 @@ def test_calibration_rows_are_parted_from_the_test_rows_that_there_would_be():
     assert dataset_from_csv(rows_csv(after), header=spec(after)) == after
 
 
+@pytest.mark.parametrize(
+    ("rule", "size", "coverage", "said"),
+    [
+        ("group:store", 40, 0.9, ["1 calibration row: too few for 90 %, which takes 9"]),
+        ("random", 8, 0.9, ["8 calibration rows: too few for 90 %, which takes 9"]),
+        ("random", 8, 0.8, []),
+        ("random", 18, 0.95, ["18 calibration rows: too few for 95 %, which takes 19"]),
+        ("random", 19, 0.95, []),
+        ("random", 0, 0.9, []),
+    ],
+)
+def test_too_few_calibration_rows_are_said_before_anything_is_paid(rule, size, coverage, said):
+    dataset = split_by(stores(300, 4), rule, calibration_size=size, coverage=coverage)
+    assert [note for note in dataset.provenance.notes if "too few" in note] == said
+
+
 @settings(deadline=None, max_examples=40)
 @given(st.lists(st.sampled_from("pqrstuvw"), min_size=6, max_size=120), st.integers(0, 9), st.integers(1, 60))
 def test_no_group_is_in_two_parts_and_a_calibration_group_has_one_row(groups, seed, size):

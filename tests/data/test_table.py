@@ -98,6 +98,16 @@ def test_a_chosen_kind_reads_the_cells_as_written():
     assert with_kinds(GERMAN, {}) is GERMAN
 
 
+def test_a_note_says_the_line_that_an_editor_or_a_spreadsheet_shows():
+    text = b'Report\n\na,b,y\n1,"x\ny",p\n\n2,z,q\nbad,z,q\n3,w,p\n4,w,q\n5,w,p\nTotal,,\n'
+    sheet = io.BytesIO()
+    cells = pd.DataFrame({"a": ["1", "2", "bad", "4", "5"], "y": list("ababa")})
+    cells.to_excel(sheet, index=False, startrow=3)
+    tables = (Table.read(text, name="t.csv"), Table.read(sheet.getvalue(), name="t.xlsx"), Table.of_frame(cells))
+    for found, place in zip(tables, ("line 8", "line 7", "row 3 from the top"), strict=True):
+        assert f": {place} holds 'bad';" in found.notes[-1]
+
+
 def test_new_rows_are_read_as_those_of_the_run():
     few = Table.read(b'preis,note,code\n"1.234",None,1\n7.5,NA,2\nfree,Mild,3\n', name="new.csv")
     assert few.cells("note") == (None, None, "Mild")
@@ -105,7 +115,7 @@ def test_new_rows_are_read_as_those_of_the_run():
     assert like.cells("preis") == ("1234", "7.5", "free")
     assert like.cells("note") == ("none", None, "MILD")
     assert like.notes == (
-        "column 'preis': row 2 holds 'free', which is not a number; such cells stay as written",
+        "column 'preis': line 4 holds 'free', which is not a number; such cells stay as written",
         "column 'note': 'None' is read as 'none', as the other rows spell it",
     )
     again = read_like(few, GERMAN.columns, {"note": ("none", "NONE", "1")})

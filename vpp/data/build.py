@@ -8,7 +8,7 @@ from itertools import chain, compress
 from typing import Literal, get_args
 
 from vpp.answers import look_alike, why_unreadable
-from vpp.data.columns import are_codes
+from vpp.data.columns import WORDS, are_codes, place_of
 from vpp.data.dataset import RANDOM, Dataset, Provenance, Row, SplitRule, Task, target_value
 from vpp.data.descriptions import describe
 from vpp.data.labelling import Key, input_key
@@ -16,6 +16,7 @@ from vpp.data.numbers import is_number
 from vpp.data.split import Pool, Split, SplitPlan, split_rows
 from vpp.data.table import Table, read_like, require_columns
 from vpp.errors import DataError, InputError, counted, quoted
+from vpp.posterior.calibration import Conformal
 from vpp.randomness import Purpose, rng
 
 TARGET_NAMES = ("target", "label", "survived", "class", "outcome", "y", "species")
@@ -24,6 +25,8 @@ MAX_NUMERIC_CLASSES = 10
 """Most distinct values of integers that are labels rather than a quantity."""
 ROWS_PER_NUMERIC_CLASS = 5
 """Least average number of rows a value of integers that are labels rather than a quantity."""
+NAMES = ("na", "nan", "none", "null")  # words for a missing cell that are names too
+MOST_LOST = 0.1  # largest share of rows that they may leave without a target
 
 
 def target_guess(table: Table) -> str | None:
@@ -67,6 +70,8 @@ def resolve_task(table: Table, target: str, task: Task | Literal["auto"]) -> Tas
         raise InputError(f"task is {task!r}: choose one of {', '.join(known)}")
     column, present = table.column(target), [cell for cell in table.cells(target) if cell is not None]
     labels = number_labels(present) if column.n_distinct <= MAX_CLASSES else {}
+    if present and not labels:
+        check_lost(table, target)
     fault = "" if present else f"of {table.file} is empty"
     if len({labels.get(cell, cell) for cell in present}) == 1:
         fault = f"has one value only ({quoted(present[0])})"
@@ -92,13 +97,25 @@ def resolve_task(table: Table, target: str, task: Task | Literal["auto"]) -> Tas
     return task
 
 
+def check_lost(table: Table, target: str) -> None:
+    """Raises DataError if words that may be labels, such as NA among names, take the target from many rows."""
+    column, texts = table.column(target), table.texts[table.names.index(target)]
+    lost = Counter(text for text in texts if text.lower() in NAMES and text not in column.kept_words)
+    if column.kind in WORDS and column.missing is None and lost.total() > MOST_LOST * len(texts):
+        words, where = ",".join(lost), place_of(texts.index(next(iter(lost))), table.lines)
+        raise DataError(
+            f"column {target!r} holds {words} in {counted(lost.total(), 'row')}, first in {where}: choose --missing "
+            f"'{target}={words}' if that means a missing cell, or --missing '{target}=' if it is a label"
+        )
+
+
 def check_numbers(table: Table, target: str) -> None:
     """Raises DataError for the first target of a regression that is not a finite number."""
     for row, cell in enumerate(table.cells(target)):
         if cell is not None and not is_number(cell):
             raise DataError(
-                f"column {target!r} of {table.file} holds {quoted(cell)} in row {row}, which is not a number: fix the "
-                "cell, choose classification or pick another target"
+                f"column {target!r} of {table.file}: {place_of(row, table.lines)} holds {quoted(cell)}, which is not a "
+                "number: fix the cell, choose classification or pick another target"
             )
 
 
@@ -151,9 +168,7 @@ def choose_inputs(
         names = [name for name in table.names if name not in (target, split.column)]
         left_out = _uninformative(table, names)
         inputs = [name for name in names if name not in left_out]
-        notes = [
-            f"column {name!r} was left out: {left_out[name]}; --inputs takes it" for name in names if name in left_out
-        ]
+        notes = [f"column {name!r} was left out: {left_out[name]}; see --inputs" for name in names if name in left_out]
         if split.column:
             notes.append(f"column {split.column!r} was left out: {split.why_no_input}")
     if not inputs:
@@ -247,12 +262,14 @@ def build_dataset(
     classes = sort_labels(targets) if is_label else ()
     _check_classes(classes, targets, tables, target)
     described = describe(columns.descriptions, columns=table.names, labels=classes)
-    n_rows, n_unlabelled = len(targets), targets.count(None)
+    n_rows, n_unlabelled, n_calibration = len(targets), targets.count(None), len(calibration)
     n_keyless = table.n_rows - targets[: table.n_rows].count(None) - len(pools[0].keys)
+    least = Conformal(scores=(), level=split.coverage).least_rows if split.calibration_size else 0
+    few = f"{counted(n_calibration, 'calibration row')}: too few for {100 * split.coverage:g} %, which takes {least}"
     own_notes = (
         parts.note,
         f"{counted(n_keyless, 'row')} with a target but no {rule.column!r}: left out" if n_keyless else "",
-        "too few rows for any calibration row" if split.calibration_size and not calibration else "",
+        few if n_calibration < least else "",
         *(split_hints(table, target) if rule == RANDOM and test_table is None and not split.is_whole else ()),
         *_label_notes(train, test, classes),
         *_copy_notes(train, (*calibration, *test)),

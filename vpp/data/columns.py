@@ -239,6 +239,8 @@ def read_date(text: str, form: str) -> datetime | None:
 WORDS = ("category", "text")
 Cells = tuple[str | None, ...]
 """None is a missing cell."""
+Lines = Sequence[int]  # line of each row in the file, counted from 1; empty for a source without lines
+Words = tuple[str, ...] | None
 MOSTLY = 0.8  # least share of numbers, or dates, in a column that mostly holds them
 FEWEST = 3  # least numbers in a column for such a note
 LONGEST_WORD = 12  # most characters of a word for a missing cell that a note proposes
@@ -252,10 +254,14 @@ _TESTS: dict[Kind | None, tuple[str, Callable[[str], bool], Callable[[Sequence[s
 """(Name, test of a cell, test of a column) of each kind that a cell may not be of."""
 
 
+def place_of(row: int, lines: Lines) -> str:
+    return f"line {lines[row]}" if lines else f"row {row + 1} from the top"
+
+
 def read_columns(
-    names: Sequence[str],
-    texts: Sequence[Sequence[str]],
+    texts: Mapping[str, Sequence[str]],
     *,
+    lines: Lines = (),
     read_as: ReadAs = DETECT,
     delimiter: str = ",",
     chosen: Mapping[str, Kind] | None = None,
@@ -265,14 +271,14 @@ def read_columns(
 
     A None is a missing cell; numbers are plain decimal, other cells as written.
 
-    texts: (column, row) stripped. chosen: the user's kinds, by column. is_typed: the source has its own missing cells,
-    so words such as NA are values, except in a column of numbers or dates.
+    texts: (row,) stripped cells by column. chosen: the user's kinds. is_typed: the source has its own missing cells, so
+    words such as NA are values, except in a column of numbers or dates.
     Raises DataError if a cell is not of the kind chosen for its column.
     """
-    words, likely = words_by_column(read_as.missing or (), names), "," if delimiter == ";" else "."
+    words, likely = words_by_column(read_as.missing or (), list(texts)), "," if delimiter == ";" else "."
     drafts = [
-        _Draft(name, column, (chosen or {}).get(name), words=words.get(name), is_typed=is_typed)
-        for name, column in zip(names, texts, strict=True)
+        _Draft(name, column, lines, (chosen or {}).get(name), words=words.get(name), is_typed=is_typed)
+        for name, column in texts.items()
     ]
     for draft in drafts:
         draft.read(read_as.decimal, likely)
@@ -286,7 +292,7 @@ def read_columns(
         if draft.notation and draft.notation.is_doubtful and any("." in text for text in draft.given):
             written, plain = next(pair for pair in zip(draft.given, draft.present, strict=True) if pair[0] != pair[1])
             how = "choose --read decimal=comma or --read decimal=point"
-            raise DataError(f"column {draft.name!r}: {quoted(written)} may be {plain} or a number below 1,000: {how}")
+            raise DataError(f"column {draft.name!r}: {draft.place(written)}, {plain} or a number below 1,000: {how}")
     columns = tuple(draft.column() for draft in drafts)
     notes = (*_notation_notes(drafts), *chain.from_iterable(map(_kind_notes, drafts)), *_missing_notes(drafts))
     return columns, tuple(draft.cells for draft in drafts), notes
@@ -296,12 +302,12 @@ class _Draft:
     """A column while it is read. words: those that mean a missing cell here, if the user said so."""
 
     def __init__(
-        self, name: str, texts: Sequence[str], choice: Kind | None, *, words: tuple[str, ...] | None, is_typed: bool
+        self, name: str, texts: Sequence[str], lines: Lines, choice: Kind | None, *, words: Words, is_typed: bool
     ) -> None:
         counts = Counter(texts)
         labels = labels_among(counts, is_typed=is_typed, is_words=choice in WORDS) if words is None else frozenset()
         self.name, self.choice, self.is_typed = name, choice, is_typed
-        self.texts, self.words, self.kept_words = texts, words, tuple(sorted(labels))
+        self.texts, self.lines, self.words, self.kept_words = texts, lines, words, tuple(sorted(labels))
         self.absent = {text: n for text, n in counts.items() if text not in labels and is_missing(text, words)}
         self.given = [text for text in counts if text not in self.absent]  # distinct, as written; `present`: as read
         self.are_numbers = all(map(is_number, self.given))
@@ -319,7 +325,7 @@ class _Draft:
         what, fits, all_fit = _TESTS.get(self.choice, ("", bool, lambda cells: True))
         if not all_fit(self.present):
             wrong = next((cell for cell in self.given if not fits(cell)), None)
-            why = f"it holds {_two_ways(self.given)}" if wrong is None else self.place(wrong)
+            why = self.two_ways() if wrong is None else self.place(wrong)
             unfit = f"column {self.name!r} cannot be read as {what}: {why}"
             raise DataError(f"{unfit}: fix the cells, or choose another kind")
         self.cells: Cells = tuple(self.texts)
@@ -354,7 +360,12 @@ class _Draft:
         return "category" if 2 * len(distinct) <= n and 2 * n_sentences <= len(distinct) else "text"
 
     def place(self, text: str) -> str:
-        return f"row {self.texts.index(text)} holds {quoted(text)}"
+        return f"{place_of(self.texts.index(text), self.lines)} holds {quoted(text)}"
+
+    def two_ways(self) -> str:
+        """Place the first number and one of another unit, or else the last."""
+        other = next((text for text in self.given if unit_of(text) != unit_of(self.given[0])), self.given[-1])
+        return f"{self.place(self.given[0])}, {self.place(other)}"
 
 
 def read_cell(text: str, column: Column) -> str | None:
@@ -371,35 +382,35 @@ def read_cell(text: str, column: Column) -> str | None:
 
 
 def _notation_notes(drafts: Sequence[_Draft]) -> Iterator[str]:
-    alike: defaultdict[Notation, list[_Draft]] = defaultdict(list)
-    for draft in drafts:
-        if draft.notation is not None:
-            alike[draft.notation].append(draft)
-    for notation, columns in alike.items():
-        pairs = zip(columns[0].given, columns[0].present, strict=True)
-        written, cell = max((pair for pair in pairs if pair[0] != pair[1]), key=lambda pair: len(pair[0]))
-        more = f" and {len(columns) - 3:,} more" if len(columns) > 3 else ""
-        named = f"column{'s' if len(columns) > 1 else ''} {', '.join(repr(each.name) for each in columns[:3])}{more}"
-        undo = "; if that is wrong, choose the decimal mark, or the kind sequence" if notation.is_doubtful else ""
-        undo = "; the kind text keeps such cells as they are written" if notation.is_scaled else undo
-        yield f"{named}: {quoted(written)} is read as {f'{cell} {notation.unit}'.strip()}{undo}"
+    for notation in dict.fromkeys(draft.notation for draft in drafts if draft.notation):
+        columns = [draft for draft in drafts if draft.notation == notation]
+        pairs = ((draft, *pair) for draft in columns[:3] for pair in zip(draft.given, draft.present, strict=True))
+        draft, written, cell = max((each for each in pairs if each[1] != each[2]), key=lambda each: len(each[1]))
+        named = first_of([repr(each.name) for each in columns], 3)
+        is_open = notation.is_doubtful or is_number(written)
+        undo = f"--kind '{draft.name}={'sequence' if is_open and is_sequence(written) else 'text'}'"
+        if is_open and not set(written).isdisjoint(",."):
+            undo = f"--read decimal={'comma' if notation.decimal == '.' else 'point'} or {undo}"
+        read = f"{draft.place(written)}, read as {f'{cell} {notation.unit}'.strip()}"
+        yield f"column{'s' if len(columns) > 1 else ''} {named}: {read}; if that is wrong, {undo} says so"
 
 
 def _kind_notes(draft: _Draft) -> Iterator[str]:
     name, cells = f"column {draft.name!r}", draft.given
     for word in draft.kept_words:
         how = f"--missing '{draft.name}={word}' says so"
-        yield f"{name}: {word!r} is read as a label; if it means a missing cell, {how}"
+        yield f"{name}: {draft.place(word)}, read as a label; if it means a missing cell, {how}"
     if draft.choice is not None or not cells or draft.kind == "number":
         return
+    first = f"{name}: {draft.place(cells[0])}"
     if draft.kind == "date":
         forms = date_forms(cells)
         if any(read_date(cell, forms[0]) != read_date(cell, forms[-1]) for cell in cells):
-            either = f"{forms[0]} or {forms[-1]}"
-            yield f"{name}: dates such as {cells[0]!r} could be {either}; prompts show them as written"
+            how = f"prompts show such dates as written, and --kind '{draft.name}=text' takes them as text"
+            yield f"{first}, which could be {forms[0]} or {forms[-1]}; {how}"
     elif draft.kind != "sequence" and draft.are_numbers:
         if draft.kind == "text" or are_codes(cells, name=draft.name):
-            yield f"{name} holds codes of digits, not numbers; the kind number reads them as numbers"
+            yield f"{first}, read as a code of digits; --kind '{draft.name}=number' reads such codes as numbers"
     elif altered := next((cell for cell in cells if _NO_YEAR.fullmatch(cell.lower())), None):
         about = f"{draft.place(altered)}, a date without its year or its day"
         yield f"{name}: {about}, read as text; if a spreadsheet made it of a text such as 1-10, correct it there"
@@ -418,24 +429,18 @@ def _mostly_notes(draft: _Draft, what: str, fits: Callable[[str], bool]) -> Iter
     if are_codes([cell for cell in cells if cell not in others], name=draft.name):
         return
     if not others and what == "numbers":
-        yield f"{name}: its numbers are not in one notation, such as {_two_ways(cells)}"
+        how = "write them alike, or leave the column out with --inputs"
+        yield f"{name}: its numbers are not in one notation ({draft.two_ways()}): {how}"
     elif others and len(cells) >= FEWEST:
         is_word = len(others[0]) <= LONGEST_WORD and others[0].isprintable() and "," not in others[0]
-        how = f"; if that means a missing cell, --missing '{draft.name}={others[0]}' says so" if is_word else ""
-        yield f"{name}, though mostly {what}: {draft.place(others[0])}{how}"
-
-
-def _two_ways(numbers: Sequence[str]) -> str:
-    """Quote the first number and one of another unit, or else the last: `'$12.00' and '(CHF 17.84)'`."""
-    other = next((number for number in numbers if unit_of(number) != unit_of(numbers[0])), numbers[-1])
-    return f"{quoted(numbers[0])} and {quoted(other)}"
+        how = f"if that means a missing cell, --missing '{draft.name}={others[0]}' says so"
+        yield f"{name}, though mostly {what}: {draft.place(others[0])}; {how if is_word else 'correct it in the file'}"
 
 
 def _missing_notes(drafts: Sequence[_Draft]) -> Iterator[str]:
-    counts: Counter[str] = Counter()
-    for draft in drafts:
-        counts.update(draft.absent)
-    words = [f"{text!r} ({n:,})" for text, n in counts.most_common() if text]
+    counts = sum((Counter(draft.absent) for draft in drafts), Counter[str]())
+    at = {text: place_of(draft.texts.index(text), draft.lines) for draft in reversed(drafts) for text in draft.absent}
+    words = [f"{text!r} ({n:,}, as in {at[text]})" for text, n in counts.most_common() if text]
     chosen = [draft for draft in drafts if draft.words is not None]
     if kept := [f"{text!r} in {draft.name!r}" for draft in chosen for text in draft.given if text.lower() in MISSING]:
         yield f"read as values, since --missing names other words: {first_of(kept, 5)}"

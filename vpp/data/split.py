@@ -26,6 +26,7 @@ class SplitPlan:
     train_size: int = 100
     test_size: int = 60
     calibration_size: int = 0  # most of them: parted from the test rows by chance, or one of each calibration group
+    coverage: float = 0.9  # promised by the calibration rows, for a note if they are too few
     seed: int = 0
 
     def __post_init__(self) -> None:

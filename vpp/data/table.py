@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from vpp.answers import look_alike
-from vpp.data.columns import Cells, is_identifier, read_cell, read_columns
+from vpp.data.columns import Cells, is_identifier, place_of, read_cell, read_columns
 from vpp.data.dataset import DETECT, Column, Kind, ReadAs, Row
 from vpp.data.descriptions import nearest
 from vpp.data.formats import read_file, read_frame
@@ -54,7 +54,7 @@ class Table(Grid):
 
     @classmethod
     def _of(cls, grid: Grid, file: str, content: bytes, read_as: ReadAs) -> "Table":
-        own = {name: getattr(grid, name) for name in ("names", "texts", "file_notes", "reading")}
+        own = {name: getattr(grid, name) for name in ("names", "texts", "file_notes", "lines", "reading")}
         return with_kinds(cls(**own, file=file, sha256=hashlib.sha256(content).hexdigest(), read_as=read_as), {})
 
     @property
@@ -110,8 +110,8 @@ def with_kinds(table: Table, kinds: Mapping[str, Kind]) -> Table:
     if table.columns and not kinds:
         return table
     columns, values, notes = read_columns(
-        table.names,
-        table.texts,
+        dict(zip(table.names, table.texts, strict=True)),
+        lines=table.lines,
         read_as=table.read_as,
         delimiter=table.reading.delimiter,
         chosen=kinds,
@@ -136,7 +136,7 @@ def read_like(table: Table, columns: Sequence[Column], seen: Mapping[str, Collec
         own[place] = replace(column, n_missing=cells.count(None), n_distinct=len({*cells} - {None}))
         wrong = [row for row, cell in enumerate(cells) if cell is not None and not is_number(cell)]
         if column.kind == "number" and wrong:
-            first = f"row {wrong[0]} holds {quoted(str(cells[wrong[0]]))}, which is not a number"
+            first = f"{place_of(wrong[0], table.lines)} holds {quoted(str(cells[wrong[0]]))}, which is not a number"
             others = f" ({len(wrong) - 1:,} more rows have such cells)" if len(wrong) > 1 else ""
             notes.append(f"column {name!r}: {first}{others}; such cells stay as written")
     return replace(table, columns=tuple(own), values=tuple(values), column_notes=tuple(notes))

@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import chain, count, islice, zip_longest
 from typing import Literal, NamedTuple
 
-from vpp.data.columns import MISSING, MOSTLY, is_date, is_quantity
+from vpp.data.columns import MISSING, MOSTLY, Lines, is_date, is_quantity
 from vpp.data.dataset import DELIMITER_NAMES, ReadAs
 from vpp.data.numbers import is_integer, is_number, is_sequence, is_written_number
 from vpp.errors import DataError
@@ -359,6 +359,7 @@ class Grid:
     """(column, row)."""
     file_notes: tuple[str, ...] = ()
     """Decisions on the file's format and grid, a sentence each."""
+    lines: Lines = ()
     reading: Reading
 
 
@@ -460,6 +461,7 @@ def read_lines(records: Sequence[Record], reading: Reading, name: str, read_as: 
         names=names,
         texts=[texts[at] for at, head in enumerate(heads) if head or any(texts[at])],
         file_notes=(*filter(None, (*notes, *own_notes)), *name_notes),
+        lines=[record.line for record in rows[first:end]],
         reading=replace(reading, header=header, skipped_lines=top[0].line - 1 if start else reading.skipped_lines),
     )
 

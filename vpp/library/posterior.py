@@ -334,6 +334,7 @@ def fit(
         train_size=train_size,
         test_size=test_size,
         calibration_size=calibration_size,
+        coverage=settings.coverage,
         rule=SplitRule.read(split),
         is_whole=settings.is_weighing or not test_size,
     )

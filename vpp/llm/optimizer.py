@@ -14,7 +14,7 @@ from vpp.data.dataset import Dataset, Row
 from vpp.events import Counters
 from vpp.llm.learner import Chat, RoleChat, fault_words
 from vpp.llm.prompts import ModelLimits, OptimizerPrompts, seed_sentence
-from vpp.llm.protocol import Completion
+from vpp.llm.protocol import OF_PROMPT, Completion
 from vpp.llm.templates import Message
 from vpp.problem import Prediction, Proposal
 
@@ -44,7 +44,7 @@ class LlmOptimizer:
     ) -> Proposal:
         """Return a revised hypothesis. Raises EndpointError.
 
-        While a prompt does not fit the context, the last half of its rows is left out.
+        While a prompt does not fit the context, or the server refuses it, the last half of its rows is left out.
         """
 
         def about(count: int) -> list[Message]:
@@ -53,8 +53,11 @@ class LlmOptimizer:
         count = len(rows)
         while count > 1 and not self.limits.fit(about(count)):
             count //= 2
-        proposal = await self._ask(about(count), hypothesis, temperature=temperature, seed=seed)
-        return replace(proposal, shown=count if count < len(rows) else None)
+        while True:
+            proposal = await self._ask(about(count), hypothesis, temperature=temperature, seed=seed)
+            if count == 1 or not (proposal.reason or "").startswith(tuple(OF_PROMPT)):
+                return replace(proposal, shown=count if count < len(rows) else None)
+            count //= 2
 
     async def draw(self, *, temperature: float, seed: int) -> Proposal:
         """Return a hypothesis from the seed text and the columns alone. Raises EndpointError."""
