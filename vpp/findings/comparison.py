@@ -29,6 +29,7 @@ from vpp.runs.store import RunStore
 from vpp.runs.view import RunView, constant_weight
 from vpp.settings import CHAINS_OF_VML, Config
 from vpp.show.blocks import Block, Heading, Note, Say, Table
+from vpp.show.markup import CREDENTIALS
 from vpp.show.words import (
     EQUAL,
     NOTICEABLE,
@@ -257,6 +258,8 @@ NEUTRAL = (
     "demo_latency_ms", "concurrency", "timeout_s", "max_wait_s", "cache",
 )  # fmt: skip
 """Fields of a run's spec and of its endpoint that change no result, or that `_settings_of` names by their parts."""
+NAMES = {"started_from": ("goes on from", "no run"), "cell_limit": ("characters shown of a cell", "all")}
+"""Names of fields on the page and what stands for an empty one, where these are not as usual."""
 LONGEST = 60
 
 
@@ -297,11 +300,13 @@ def _settings_of(run: Candidate, used: Sequence[str]) -> dict[str, str]:
     }
     for each in (spec.endpoint, spec):
         named = {field.name: getattr(each, field.name) for field in fields(each) if field.name not in NEUTRAL}
-        facts |= {name.replace("_", " "): value or "as usual" for name, value in named.items()}
+        for name, value in named.items():
+            label, empty = NAMES.get(name, (name.replace("_", " "), "as usual"))
+            facts[label] = value or empty
     if started:
         facts |= {f"{role} template, SHA-256": sha[:HASHED] for role, sha in started.templates.items()}
         facts |= {"seed sentence": started.seed_text, "demo model": started.versions.get("demo", "none")}
-    return {name: _short(str(value)) for name, value in facts.items()}
+    return {name: _short(CREDENTIALS.sub("", str(value))) for name, value in facts.items()}
 
 
 def _short(value: str) -> str:

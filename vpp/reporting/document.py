@@ -29,13 +29,12 @@ from vpp.runs.directory import RunReader, Snapshot
 from vpp.runs.group import Group
 from vpp.settings import Config
 from vpp.show.blocks import Code, Heading, Metrics, Note, Quote, Table
-from vpp.show.markup import html, markdown, markdown_text, plain, text
+from vpp.show.markup import CREDENTIALS, html, markdown, markdown_text, plain, text
 from vpp.show.words import NOTICEABLE, capitalised, counted, cut, integer, listed
 
 MOST_ROWS = 5
 LONGEST_CELL = 160
 HASH = 12
-CREDENTIALS = re.compile(r"(?<=://)[^/?#\s]*@")
 SPLITS: Mapping[str, str] = {
     "random": "split by chance",
     "file": "the test rows are a file of their own",
