@@ -39,25 +39,6 @@ def product_events(method, case):
     return scripted.run(scripted.make_problem(config, scripted.Script(case.task), dataset=case.dataset), config)
 
 
-def check(method, case):
-    """Every text, weight, ESS, ancestor and decision of every step. Raises AssertionError where they differ."""
-    expected = literal(method, case)
-    events = product_events(method, case)
-    found = scripted.populations(events)
-    assert [p.step for p in found] == list(range(-1, len(expected) - 1))
-    for want, population in zip(expected, found, strict=True):
-        assert [p.text for p in population.particles] == want.texts
-        assert population.weights.tolist() == pytest.approx(want.weights, abs=1e-12)
-        finished = one(events, StepFinished, population.step)
-        if population.step < 0:
-            continue
-        assert list(finished.batch) == want.batch
-        proposals = sorted(scripted.of_kind(events, Proposed, step=population.step), key=lambda e: e.particle)
-        assert [p.accepted if p.why in ("likelihood", "taken") else p.why for p in proposals] == want.accepted
-        if method == "smc":
-            check_weights(events, population, want, proposals)
-
-
 def check_weights(events, population, want, proposals):
     reweighted = one(events, Reweighted, population.step)
     assert reweighted.beta == pytest.approx(want.beta, rel=1e-12)
@@ -79,7 +60,22 @@ def one(events, kind, step):
 @pytest.mark.parametrize("case", CASES, ids=str)
 @pytest.mark.parametrize("method", ["mh", "smc"])
 def test_the_sampler_equals_the_literal_algorithm_at_every_step(method, case):
-    check(method, case)
+    """In every text, weight, ESS, ancestor and decision."""
+    expected = literal(method, case)
+    events = product_events(method, case)
+    found = scripted.populations(events)
+    assert [p.step for p in found] == list(range(-1, len(expected) - 1))
+    for want, population in zip(expected, found, strict=True):
+        assert [p.text for p in population.particles] == want.texts
+        assert population.weights.tolist() == pytest.approx(want.weights, abs=1e-12)
+        finished = one(events, StepFinished, population.step)
+        if population.step < 0:
+            continue
+        assert list(finished.batch) == want.batch
+        proposals = sorted(scripted.of_kind(events, Proposed, step=population.step), key=lambda e: e.particle)
+        assert [p.accepted if p.why in ("likelihood", "taken") else p.why for p in proposals] == want.accepted
+        if method == "smc":
+            check_weights(events, population, want, proposals)
 
 
 def test_the_cases_take_every_branch_of_both_algorithms():

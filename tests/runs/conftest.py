@@ -17,12 +17,6 @@ from vpp.settings import Config
 DEMO = EndpointSpec(demo=True, model="demo")
 
 
-def empty_run(path: Path) -> RunDirectory:
-    directory = RunDirectory(path)
-    directory.create(RunSpec(name="a", config=Config(), endpoint=EndpointSpec(demo=True)), b"row\n")
-    return directory
-
-
 def penguins(
     endpoint: EndpointSpec = DEMO, *, name: str = "", split: SplitPlan | None = None, **config: Any
 ) -> Preparation:
@@ -33,4 +27,6 @@ def penguins(
 
 @pytest.fixture
 def directory(tmp_path: Path) -> RunDirectory:
-    return empty_run(tmp_path / "runs" / "run")
+    directory = RunDirectory(tmp_path / "runs" / "run")
+    directory.create(RunSpec(name="a", config=Config(), endpoint=EndpointSpec(demo=True)), b"row\n")
+    return directory

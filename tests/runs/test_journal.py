@@ -135,13 +135,6 @@ def test_a_resume_counts_the_answers_up_to_the_last_complete_step(tmp_path: Path
     assert len(JournalReader(path).read().answers.by_pair) == len(steps)
 
 
-def test_a_torn_last_line_is_cut(tmp_path: Path) -> None:
-    path = tmp_path / "events.jsonl"
-    path.write_bytes(b"{}\n" + b"{}")
-    Journal(path).close()
-    assert path.read_bytes() == b"{}\n"
-
-
 def test_the_size_is_that_of_the_file_after_the_next_flush(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "events.jsonl")
     journal.add(RunResumed(step=None), usage=Usage())

@@ -4,10 +4,9 @@ import time
 
 import pytest
 
-from tests.processes import Desk, Outcome
 from tests.reporting.builders import YES_NO, drawn, evaluated, finished, folded, proposed, reweighted, scored, started
 from vpp.events import Evaluated, Event, RunFailed, RunFinished, RunPaused, RunResumed, Usage
-from vpp.runs.directory import STALLED_AFTER_S, Heartbeat, Record, RunDirectory, read_view
+from vpp.runs.directory import STALLED_AFTER_S, Heartbeat, Record, RunDirectory
 from vpp.runs.view import RunView, last_complete
 from vpp.settings import Config
 
@@ -116,12 +115,3 @@ def test_a_held_run_is_what_its_worker_says(directory: RunDirectory) -> None:
         directory.beat(Heartbeat(queued=True))
         assert directory.state(view(*FIRST, RunFinished(outcome="stopped"))) == "queued"
     assert not directory.is_held()
-
-
-def test_the_journal_of_a_real_run_folds_to_its_result(shared_desk: Desk, undisturbed: dict[str, Outcome]) -> None:
-    found = read_view(shared_desk.directory("smc").journal)
-    assert found.phase == "finished"
-    assert list(found.steps) == [-1, 0, 1, 2]
-    assert all(each.end for each in found.steps.values())
-    assert list(found.weights) == undisturbed["smc"].result["weights"]
-    assert last_complete(found).usage.calls < found.usage.calls
