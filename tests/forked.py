@@ -92,9 +92,6 @@ class Forked:
     def kill(self) -> None:
         self._process.kill()
 
-    def send_signal(self, number: int) -> None:
-        os.kill(self.pid, number)
-
 
 def _start(process: BaseProcess) -> None:
     """Start a fork without this process's main module: Streamlit's AppTest leaves a page's script in its place."""

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vpp.data import table
 from vpp.data.dataset import ReadAs
 from vpp.data.table import Table, read_like, with_kinds
 from vpp.data.text import DELIMITERS
@@ -70,12 +69,6 @@ def test_names_are_unique_and_the_first_of_each_given_one_stays(headers):
     assert len(table.notes) == len(headers) - len({name for name in headers if name})
 
 
-def test_a_file_over_the_limit_is_refused_before_it_is_read(monkeypatch):
-    monkeypatch.setattr(table, "MAX_BYTES", 5)
-    with pytest.raises(DataError, match=r"some.csv is larger than 0 MB: keep a sample of its rows"):
-        read("a,b\n1,2\n")
-
-
 @settings(deadline=None)
 @given(st.binary(max_size=200) | st.text(st.sampled_from('{}[]",:\\ \nab1-e'), max_size=40).map(str.encode))
 def test_any_bytes_are_read_completely_or_refused(content):
@@ -121,13 +114,6 @@ def test_new_rows_are_read_as_those_of_the_run():
     again = read_like(few, GERMAN.columns, {"note": ("none", "NONE", "1")})
     assert again.cells("note") == ("None", None, "Mild")
     assert again.notes[1:] == ("column 'note': 'None' is on none of the other rows",)
-
-
-def test_a_frame_may_hold_nothing_but_gaps_and_keeps_words_for_missing_cells() -> None:
-    table = Table.of_frame(pd.DataFrame({"x": [None], "z": [float("nan")]}))
-    assert (table.n_rows, table.values) == (1, ((None,), (None,)))
-    answers = Table.of_frame(pd.DataFrame({"y": ["NA", "nan", "NA", None], "x": [1.0, None, 3, 4]}))
-    assert answers.values == (("NA", "nan", "NA", None), ("1", None, "3", "4"))
 
 
 @pytest.mark.parametrize(

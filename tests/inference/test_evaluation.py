@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.special import softmax
 
 from vpp.events import Evaluated, Resampled, Reweighted, Scored
 from vpp.inference.population import Particle, Population
@@ -23,11 +24,6 @@ def whole_run(task, method="smc", *, final_weights="paper", seed=0, **options):
     events = scripted.run(problem, config)
     last = scripted.populations(events)[-1]
     return problem, events, last, scripted.run_conclusion(problem, config, last)
-
-
-def softmax(log_weights):
-    powers = [math.exp(x - max(log_weights)) for x in log_weights]
-    return [p / sum(powers) for p in powers]
 
 
 def literal_log_p(problem, text, rows):

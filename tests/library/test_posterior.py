@@ -134,6 +134,8 @@ def test_a_frame_keeps_empty_cells_and_words_for_a_missing_one_as_values_except_
     assert table.cells("y") == (None, "1", "2.5", "3")
     assert table.cells("z") == ("0.1",) * 4
     assert table_of(frame, read_as=ReadAs(missing="none")).cells("x") == ("NA", None, "b", None)
+    gaps = table_of(pd.DataFrame({"x": [None], "z": [float("nan")]}))
+    assert (gaps.n_rows, gaps.values) == (1, ((None,), (None,)))
     new = read_like(table_of(pd.DataFrame({"x": ["null", None]})), table.columns, {})
     assert new.cells("x") == ("null", None)
 
@@ -148,7 +150,7 @@ def test_no_table_is_refused_by_its_type_and_reading_stops_once_a_file_is_too_la
     monkeypatch.setattr("vpp.cli.system.MAX_BYTES", 7)
     assert table_of(tmp_path / "t.csv").cells("x") == ("1",)
     monkeypatch.setattr("vpp.data.table.MAX_BYTES", 7)
-    with pytest.raises(InputError, match="is larger than"):
+    with pytest.raises(InputError, match=r"t.csv is larger than 0 MB: keep a sample of its rows"):
         table_of(tmp_path / "t.csv")
 
 

@@ -1,23 +1,13 @@
 """Pause, go on, stop: by the control file, by the commands, by signals, and at a cap."""
 
 import signal
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.llm.stub import Reply, chat, refusal
-from tests.processes import (
-    Desk,
-    Model,
-    Outcome,
-    but_times_and_ids,
-    demo_server,
-    free_port,
-    posterior,
-    resumed_steps,
-    stays,
-    wait_until,
-)
+from tests.processes import Desk, Model, demo_server, free_port, posterior, resumed_steps, stays, wait_until
 from tests.runs.conftest import penguins
 from vpp.data.split import SplitPlan
 from vpp.errors import RunLocked
@@ -44,13 +34,8 @@ def slot_is_free(folder: Path) -> bool:
     return taken
 
 
-def is_like(desk: Desk, name: str, outcome: Outcome, shared_desk: Desk, undisturbed: dict[str, Outcome]) -> bool:
-    same = posterior(desk.directory(name)) == posterior(shared_desk.directory("smc"))
-    return same and but_times_and_ids(outcome.result) == but_times_and_ids(undisturbed["smc"].result)
-
-
 def test_a_paused_run_asks_nothing_gives_its_slot_back_and_goes_on_to_the_same_result(
-    desk: Desk, served: Model, shared_desk: Desk, undisturbed: dict[str, Outcome]
+    desk: Desk, served: Model, check_end: Callable[..., None]
 ) -> None:
     hold_in_a_step(desk, served, VPP_MAX_RUNNING="1")
     assert not slot_is_free(desk.runs)
@@ -68,13 +53,11 @@ def test_a_paused_run_asks_nothing_gives_its_slot_back_and_goes_on_to_the_same_r
     assert slot_is_free(desk.runs)
     gone_on = desk.vpp("go-on", desk.folder / "run")
     assert (gone_on.code, gone_on.out) in ((0, "run: running\n"), (0, "run: finished\n"))
-    outcome = desk.started[0].finish()
-    assert outcome.code == 0
-    assert is_like(desk, "run", outcome, shared_desk, undisturbed)
+    check_end(desk.started[0].finish())
 
 
 def test_a_stopped_run_keeps_its_last_whole_step_evaluates_it_and_can_be_resumed(
-    desk: Desk, served: Model, shared_desk: Desk, undisturbed: dict[str, Outcome]
+    desk: Desk, served: Model, check_end: Callable[..., None]
 ) -> None:
     hold_in_a_step(desk, served)
     directory = desk.directory("run")
@@ -90,9 +73,7 @@ def test_a_stopped_run_keeps_its_last_whole_step_evaluates_it_and_can_be_resumed
     assert view.evaluations["test"].step == -1
     assert len(view.evaluations["test"].rows) == 10
     assert (desk.folder / "run" / "report.md").exists()
-    resumed = desk.resume("run").finish()
-    assert resumed.code == 0
-    assert is_like(desk, "run", resumed, shared_desk, undisturbed)
+    check_end(desk.resume("run").finish())
 
 
 def test_a_second_stop_does_without_the_test_rows(desk: Desk, served: Model) -> None:
@@ -166,7 +147,7 @@ def test_of_two_workers_that_are_started_at_once_one_runs(desk: Desk, served: Mo
 
 
 def test_a_capped_run_pauses_at_its_cap_and_ends_like_an_uncapped_one(
-    desk: Desk, served: Model, shared_desk: Desk, undisturbed: dict[str, Outcome]
+    desk: Desk, served: Model, check_end: Callable[..., None]
 ) -> None:
     capped = desk.run("run", *served.options, "--limit", "calls=100").finish()
     assert capped.code == 3
@@ -179,9 +160,7 @@ def test_a_capped_run_pauses_at_its_cap_and_ends_like_an_uncapped_one(
     assert desk.start(*words, "calls=120").finish().code == 3
     assert served.asked == 120
     ended = desk.start(*words, "calls=0").finish()
-    assert ended.code == 0
-    assert but_times_and_ids(ended.result) == but_times_and_ids(undisturbed["smc"].result)
-    assert posterior(desk.directory("run")) == posterior(shared_desk.directory("smc"))
+    check_end(ended)
     events = [record.event for record in JournalReader(desk.directory("run").journal).new_records()]
     assert [event.reason for event in events if isinstance(event, RunPaused)] == ["budget"] * 3
     assert not any(isinstance(event, RunFailed) for event in events)
@@ -195,7 +174,7 @@ VML = ("--method", "vml")
 
 
 def test_a_run_waits_for_its_endpoint_and_goes_on_by_itself_to_the_same_result(
-    desk: Desk, shared_desk: Desk, undisturbed: dict[str, Outcome]
+    desk: Desk, check_end: Callable[..., None]
 ) -> None:
     port = free_port()
     with demo_server(port=port, latency_ms=40) as (url, process):
@@ -205,9 +184,7 @@ def test_a_run_waits_for_its_endpoint_and_goes_on_by_itself_to_the_same_result(
         process.wait()
     desk.wait_for("run", "paused")
     with demo_server(port=port):
-        outcome = running.finish()
-    assert outcome.code == 0
-    assert is_like(desk, "run", outcome, shared_desk, undisturbed)
+        check_end(running.finish())
     events = [record.event for record in JournalReader(desk.directory("run").journal).new_records()]
     pauses = [event for event in events if isinstance(event, RunPaused)]
     assert pauses
@@ -216,9 +193,7 @@ def test_a_run_waits_for_its_endpoint_and_goes_on_by_itself_to_the_same_result(
     assert "is the server up" in pauses[0].detail
 
 
-def test_a_run_that_has_waited_too_long_fails_and_can_be_resumed(
-    desk: Desk, shared_desk: Desk, undisturbed: dict[str, Outcome]
-) -> None:
+def test_a_run_that_has_waited_too_long_fails_and_can_be_resumed(desk: Desk, check_end: Callable[..., None]) -> None:
     port = free_port()
     words = ("--base-url", f"http://127.0.0.1:{port}/v1", "--model", "demo", *VML, "--limit", "wait=0.2")
     given_up = desk.run("run", *words).finish()
@@ -227,10 +202,7 @@ def test_a_run_that_has_waited_too_long_fails_and_can_be_resumed(
     assert "is the server up" in given_up.complaint
     assert given_up.result["status"] == desk.state("run") == "failed"
     with demo_server(port=port):
-        resumed = desk.resume("run").finish()
-    assert resumed.code == 0
-    assert but_times_and_ids(resumed.result) == but_times_and_ids(undisturbed["vml"].result)
-    assert posterior(desk.directory("run")) == posterior(shared_desk.directory("vml"))
+        check_end(desk.resume("run").finish(), "vml")
 
 
 @pytest.mark.parametrize(
