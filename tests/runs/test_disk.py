@@ -87,15 +87,14 @@ def test_answers_that_wait_are_kept_unless_the_disk_refuses_them_twice(
     vpp: Callable[..., object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refusals: int
 ) -> None:
     """The second time, the line that says why the run failed is written alone."""
-    add_entry, flush, entries, n_refused = Journal.add_entry, Journal.flush, list[Entry](), list[int]()
+    add_entry, flush, entries, left = Journal.add_entry, Journal.flush, list[Entry](), iter([True] * refusals)
 
     def add(journal: Journal, entry: Entry) -> None:
         entries.append(entry)
         add_entry(journal, entry)
 
     def refuse(journal: Journal, *, sync: bool = False) -> None:
-        if entries and (not sync or len(n_refused) < refusals):
-            n_refused.extend([1] * sync)
+        if entries and (not sync or next(left, False)):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         flush(journal, sync=sync)
 
@@ -103,8 +102,7 @@ def test_answers_that_wait_are_kept_unless_the_disk_refuses_them_twice(
     monkeypatch.setattr(Journal, "flush", refuse)
     vpp("run", PENGUINS, *TARGET, *SMALL, "--demo", "--quiet", "--run-dir", tmp_path / "run")
     found = JournalReader(tmp_path / "run" / "events.jsonl").read()
-    assert (found.view.phase, found.view.failure, found.n_lines > 0) == ("failed", "disk", True)
-    assert len(n_refused) == refusals
+    assert (found.view.phase, found.view.failure) == ("failed", "disk")
     assert len(found.answers.by_pair) == (len(entries) if refusals == 1 else 0)
 
 

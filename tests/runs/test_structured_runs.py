@@ -17,7 +17,9 @@ ROOM = 1_400
 
 
 class Holding(Model):
-    """The demo model under another name, behind a server that honours a schema."""
+    """The demo model under another name, behind a server that honours a schema or ignores it in silence."""
+
+    honours = True
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -28,7 +30,7 @@ class Holding(Model):
         return [body for body in self.bodies if is_probe(body)]
 
     async def behave(self, request: Request) -> Reply | None:
-        if is_probe(request.body):
+        if is_probe(request.body) and self.honours:
             self.bodies.append(request.body)
             return chat('{"output": "TORVEN"}')
         if request.path.endswith("/chat/completions"):
@@ -62,6 +64,14 @@ def test_a_schema_that_a_server_honours_is_used_in_every_request_recorded_and_no
     limits = ModelLimits(max_tokens=300, context_length=ROOM)
     assert all(limits.fit(body["messages"]) for body in of_optimizer)
     assert any(proposal.shown for proposal in desk.look("run").view.proposals)
+
+
+def test_a_server_that_ignores_a_schema_in_silence_is_asked_without_one(desk: Desk) -> None:
+    with served_by_thread(Holding()) as served:
+        served.honours = False
+        ended = desk.run("run", *served.options, *NAMED).finish()
+    assert (ended.code, ended.result["structured"]) == (0, {"option": "auto", "carrier": None})
+    assert not any(FIELD in body for body in served.bodies if not is_probe(body))
 
 
 # Cells are whole where the models’ contexts hold them, else cut with a count of what is cut
