@@ -91,6 +91,9 @@ _TOKEN = (
 )
 _ROLE = r"(?:user|human|assistant|system|model)"
 _TURN = re.compile(rf"{_TOKEN}|^[ \t]*+{_ROLE}[ \t]*+:?[ \t]*+$", re.IGNORECASE | re.MULTILINE)
+_HEADING = re.compile(r"[:：=][\s*_`$]*+\Z")
+_HEADING_LIMIT = 40
+"""Characters before a line that are searched for the end of a heading."""
 _OPENING = re.compile(rf"\s*+(?:(?:{_TOKEN})\s*+|{_ROLE}[ \t]*+:?[ \t]*+(?:\n\s*+|(?=<)))++", re.IGNORECASE)
 
 
@@ -98,13 +101,13 @@ def cut_turns(text: str) -> str:
     """Return the first turn of `text`: drop chat marks before it, cut at the first mark after it.
 
     Small models often write on after the answer, as the user or as a new example. The name of a role alone on a line
-    is a mark, unless it is all that there is: then it may be a label.
+    is a mark, except below a heading or at the beginning: there it may be a label.
     """
     opening = _OPENING.match(text)
     begin = opening.end() if opening and opening.end() < len(text) else 0
     for mark in _TURN.finditer(text, begin):
-        turn = text[begin : mark.start()]
-        if turn.strip() or not mark[0].strip(" \t:").isalpha():
+        turn, is_role = text[begin : mark.start()], mark[0].strip(" \t:").isalpha()
+        if not is_role or (turn.strip() and not _HEADING.search(turn[-_HEADING_LIMIT:])):
             return turn
     return text[begin:]
 
@@ -283,15 +286,19 @@ _OUTPUT = re.compile(rf"{_LEAD}(?:(?:final|predicted|the) )?output{_COLON}(?P<va
 _BELOW = re.compile(r"\s*(?:(?:```\w*|\$\$)\s+)?(?P<value>\S.*)")
 """The value below an `Output:` that ends its line."""
 _RETRACTION = re.compile(
-    r"(?:\b|\\n)(?:wait|actually|correct(?:ed|ion)|wrong|scratch that|oops|sorry|mistake|hmm+|hold on|let me|i mis\w+"
-    r"|on (?:reflection|\w{1,20} (?:thoughts?|look)))\b|^\W{0,16}no[,.]",
+    r"(?:\b|\\n)(?:wait|actually|correct(?:ed|ion)|scratch that|oops|sorry|mistake|hmm+|hold on|let me|i mis\w+"
+    r"|(?<!nothing )(?:is|was) wrong|on (?:reflection|\w{1,20} (?:thoughts?|look)))\b"
+    r"|^\W{0,16}(?:(?:no|wrong)[,.]|rather\b)",
     _FLAGS,
 )
 _CLAIM = re.compile(
-    r"(?:\b(?:is|be|so|answer|output|label)\b|[:=])(?=\s*+(?P<value>[^\s:=].{0,80}?)[.,;!?}]*+(?:\s*+$|[.,;!?]\s))",
+    r"(?:(?:\bthe |\bso |^\W{0,16})(?:(?:final|predicted|correct|right|true) )?"
+    r"(?:answer|output|label|class|prediction|result)\b\W{0,4}(?:(?:is|(?:should|must) be)\b)?"
+    r"|\bso\b,?(?: (?:it|that|this) (?:is|gives)\b)?|\b(?:that|this) gives\b(?: \w{1,40} =)?)"
+    r"(?=\s*+(?P<value>[^\s:=].{0,80}?)\}*+(?:\s*+$|[.;!?]+(?:\s|$)))",
     _FLAGS,
 )
-"""A value in a sentence, up to its end or the next comma: `b is 8, so the label is no.`"""
+"""A value that a sentence ends with and calls the output: `b is 8, so the label is no.` `b is 8.` is about an input."""
 _UNSURE = re.compile(r"[-–−]\s.*|[A-Za-z_]\w*\s*=[^=]*")
 """Unreadable without `Output:` before it in its line: `- 5` may be a list, and `x = 5` may repeat the input."""
 _JSON_OUTPUT = re.compile(r'"(?:output|answer|label|class|prediction|value)"\s*+:\s*+', re.IGNORECASE)
@@ -413,7 +420,8 @@ def _json_values(answer: str, name: re.Pattern[str]) -> Iterator[tuple[str, int]
 
 def _without_fences(text: str) -> str:
     """Return `text` without code fences and control characters."""
-    return _UNPRINTABLE.sub("", _FENCE.sub("", text)).strip()
+    bare = _UNPRINTABLE.sub("", _FENCE.sub("", text)).strip()
+    return bare.removeprefix("```").removesuffix("```").strip()
 
 
 # --- numbers of answers -----------------------------------------------------------------------------------------------

@@ -56,6 +56,7 @@ SEVERAL = (
     "return, and weighs those of all runs together."
 )
 KEPT = ("body", "cache", "max_wait_s", "context_length")  # of an earlier run's server: the form does not ask for them
+DESTINATION = ("base_url", "model", "optimizer_base_url", "optimizer_model", "gguf")
 GOES_ON = "The run continues if you close this tab. You can pause or stop it and keep its results."
 
 
@@ -129,6 +130,10 @@ def complete(
         # A model file has a context of its own.
         kept = [name for name in KEPT if name != "context_length" or not (endpoint.gguf or earlier.endpoint.gguf)]
         endpoint = replace(endpoint, **{name: getattr(earlier.endpoint, name) for name in kept})
+        if endpoint.body and any(getattr(endpoint, name) != getattr(earlier.endpoint, name) for name in DESTINATION):
+            endpoint = replace(endpoint, body="")  # a vendor's own fields: another server may refuse each call
+            with places.model:
+                blocks.captions("The earlier run’s own fields in each request are left out: they were for its server.")
     trouble = part(f"{ADVANCED}, {PROMPTS}", "This template cannot be used")
     with places.trouble, trouble, places.last.expander(PROMPTS):
         templates = choose_templates(dataset, config, model, earlier.templates if earlier else None)

@@ -449,5 +449,10 @@ def test_a_run_is_started_again_on_its_rows_with_its_settings(
     assert app.number_input(key="new.option.batch_size").value == spec.config.batch_size
     assert specs[-1].endpoint == own
     app.switch_page("pages/new_run.py").run()
+    left_out = "own fields in each request are left out"
+    assert left_out not in shown(app)
+    app.text_input(key="new.model").set_value("another").run()
+    assert specs[-1].endpoint == replace(own, model="another", body="")
+    assert left_out in shown(app)
     press(app, "Use another table")
     assert app.file_uploader

@@ -28,7 +28,10 @@ from vpp.show import markup
 from vpp.show.markup import skeletons_html
 
 pytestmark = pytest.mark.browser
-IN_A_REPORT = {"finished": "hypothesis seed label-no", "continued": "meaning meaning-of-label file note target"}
+IN_A_REPORT = {
+    "finished": "hypothesis seed label-no",
+    "continued": "meaning meaning-of-label file note target library version",
+}
 """Texts that the file of a report shows, by run."""
 
 

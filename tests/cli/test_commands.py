@@ -14,6 +14,7 @@ from argparse import ArgumentParser
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,9 +25,10 @@ from tests.reporting.builders import run
 from vpp import load_run
 from vpp.cli import Lines, main
 from vpp.cli.parser import build_parser
-from vpp.events import Event
+from vpp.cli.progress import Progress
+from vpp.events import Event, RunPaused
 from vpp.findings.status import pending_words
-from vpp.runs.directory import Heartbeat, RunReader, try_lock
+from vpp.runs.directory import Heartbeat, RunDirectory, RunReader, try_lock
 from vpp.show.words import percent
 
 Vpp = Callable[..., str]
@@ -294,11 +296,38 @@ def test_a_run_that_waits_for_its_turn_says_so_and_one_stopped_there_that_it_nev
         code = main(["resume", str(directory.path)])
     out, err = capsys.readouterr()
     assert code == 130
-    assert err == "Queued behind other runs\n"
+    assert err == "queued: 1 running, the most allowed (VPP_MAX_RUNNING)\n"
     assert out.splitlines() == [
         "stopped before it began: no call was sent",
         f"continue with: python -m vpp resume {directory.path}",
     ]
+
+
+@pytest.mark.parametrize(("reason", "why"), [("user", ""), ("endpoint", ": nothing listens.")])
+def test_progress_says_that_a_run_is_paused_and_when_it_goes_on_that_it_waits_and_loads(
+    make_run: RunMaker, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], reason: Any, why: str
+) -> None:
+    monkeypatch.setenv("VPP_MAX_RUNNING", "3")
+    reader = make_run(*label_events()[:-3], RunPaused(reason=reason, detail="nothing listens"))
+    progress = Progress(reader.directory.spec())
+    for beat in (Heartbeat(), Heartbeat(queued=True, waits=True), Heartbeat(queued=True, loading_s=3.0)):
+        progress(reader.refresh().view, beat)
+    waits = "queued: 3 running, the most allowed (VPP_MAX_RUNNING)"
+    assert capsys.readouterr().err.splitlines() == [f"paused{why}", waits, "Loading the model: 3\N{NO-BREAK SPACE}s"]
+
+
+def test_the_last_line_of_progress_counts_the_steps_once(capsys: pytest.CaptureFixture[str]) -> None:
+    settled = RunReader(RunDirectory(ROOT / "assets" / "examples" / "example-titanic"))
+    Progress(settled.directory.spec())(settled.refresh().view, Heartbeat())
+    assert capsys.readouterr().err.count("11 of 20 steps") == 1
+
+
+def test_faults_that_are_not_printed_are_counted(
+    make_run: RunMaker, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("vpp.cli.stored.MOST_FAULTS", 0)
+    assert main(["verify", str(make_run(*label_events()).directory.path)]) == 1
+    assert capsys.readouterr().out.startswith("and 1 more: --json lists all\nnot checked: ")
 
 
 def test_a_command_that_is_not_obeyed_in_time_says_what_happens(

@@ -38,7 +38,10 @@ def test_a_described_run_asks_and_ends_as_without(desk: Desk) -> None:
         {"columns": 0, "labels": 0},
         {"columns": 2, "labels": 2},
     ]
+    assert "note: prompts describe 2 columns and 2 labels\n" in run(desk, *typed, "--plan").err
+    assert but_times_and_ids(again := run(desk, *typed).result) == but_times_and_ids(first.result)
     directory = RunDirectory(first.result["dir"])
+    assert RunReader(RunDirectory(again["dir"])).dataset() == RunReader(directory).dataset()
     described = RunReader(directory).dataset().descriptions
     assert described == Descriptions(
         columns={"island": "where it lives", "body_mass_g": FOLDED}, labels={"Adelie": "small", "Gentoo": "the largest"}

@@ -9,7 +9,7 @@ import pytest
 
 from tests.inspected import askable_labels
 from tests.llm.stub import refusal
-from tests.processes import PENGUINS, Desk, Model, wait_until
+from tests.processes import PENGUINS, Desk, Model, Outcome, wait_until
 from vpp.findings.baselines import PROMPTED, PromptedBaselines
 from vpp.reporting.document import report_markdown
 from vpp.runs.directory import RunDirectory, RunReader, read_json
@@ -50,12 +50,21 @@ def test_a_calibrated_run_says_which_labels_are_possible(desk: Desk, served: Mod
     assert min(map(len, possible)) < 3, "not every label is possible everywhere"
 
 
-def test_a_stopped_prediction_writes_no_file(desk: Desk, served: Model, run_dir: Path) -> None:
+def test_a_stopped_prediction_writes_no_file_and_says_so(desk: Desk, served: Model, run_dir: Path) -> None:
     served.hold_after = 10
     running = desk.start("predict", run_dir, "new.csv", "-o", "out.csv")
     wait_until(lambda: served.is_holding, "half of the questions are answered")
     running.signal(signal.SIGINT)
-    assert running.finish().code == 130
+    outcome = running.finish()
+    assert outcome.code == 130
+    assert outcome.err.endswith("stopped: out.csv was not written; this run has no cache\n")
+    assert not (desk.folder / "out.csv").exists()
+
+
+def test_a_refused_prediction_writes_no_file(desk: Desk, served: Model, run_dir: Path) -> None:
+    served.refusal = refusal(401, "no such key")
+    outcome = desk.vpp("predict", run_dir, "new.csv", "-o", "out.csv")
+    assert (outcome.code, "no such key" in outcome.complaint) == (3, True)
     assert not (desk.folder / "out.csv").exists()
 
 
@@ -104,7 +113,9 @@ def test_the_learner_is_asked_without_a_rule_then_with_examples_at_equal_calls(
     assert [sum(words in prompt for prompt in prompts) for words in (WITHOUT, WITH)] == [N_ROWS, draws * N_ROWS]
     shown = next(prompt for prompt in prompts if WITH in prompt)
     assert shown.count(" -> ") == N_TRAIN
-    assert set(result["test"]) == {"constant", "linear", "tree", *result["prompted"]}
+    own = desk.vpp("resume", finished_run, "--json").result["metric"]
+    assert (result["metric"], result["test"]["posterior"]) == (own["name"], own["test"])
+    assert set(result["test"]) == {"posterior", "constant", "linear", "tree", *result["prompted"]}
 
 
 def test_calls_can_be_limited_and_the_report_shows_them(desk: Desk, served: Model, finished_run: Path) -> None:
@@ -118,3 +129,8 @@ def test_calls_can_be_limited_and_the_report_shows_them(desk: Desk, served: Mode
     report = report_markdown(RunReader(directory))
     assert report == (finished_run / "report.md").read_text()
     assert "The learner without a rule" in report
+
+
+def test_a_number_below_1_is_refused(shared_desk: Desk, undisturbed: dict[str, Outcome]) -> None:
+    done = shared_desk.vpp("baseline", shared_desk.folder / "vml", "--calls", "0")
+    assert (done.code, done.complaint) == (2, "calls is 0: give at least 1")

@@ -83,6 +83,15 @@ def test_only_settings_that_can_change_a_result_matter(tmp_path: Path) -> None:
     assert not {name for name in differing if "cache" in name or "python" in name}
 
 
+def test_settings_are_named_in_words_and_addresses_have_no_password(tmp_path: Path) -> None:
+    one, another = pair(tmp_path).runs
+    endpoint = replace(one.snapshot.spec.endpoint, base_url="https://me:secret@host/v1", model="m")
+    spec = replace(one.snapshot.spec, endpoint=endpoint, started_from="r1", cell_limit=100)
+    differing = comparison.settings([replace(one, snapshot=replace(one.snapshot, spec=spec)), another])
+    assert (differing["goes on from"], differing["characters shown of a cell"]) == (("r1", "no run"), ("100", "all"))
+    assert differing["base url"] == ("https://host/v1", "as usual")
+
+
 def test_every_field_of_a_spec_is_compared_or_named_as_one_that_changes_no_result(tmp_path: Path) -> None:
     one = comparison.candidate(inspected.labels(tmp_path))
 

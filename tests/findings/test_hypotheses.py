@@ -22,6 +22,7 @@ from vpp.runs.directory import RunReader
 from vpp.settings import Config
 from vpp.show.blocks import Deck
 from vpp.show.markup import html
+from vpp.show.words import number
 
 RULE = "If proline is above {}, output class_0; otherwise, output {}."
 NUMBERS = st.integers(0, 99_999).map(lambda tenths: f"{tenths / 10:,.1f}")
@@ -109,8 +110,10 @@ def test_the_constant_answer_is_a_card_at_every_weight_that_it_has(name: str, ta
     every = hypotheses.hypotheses_of(view, data)
     page, (report, *_) = deck_of(reader, every), hypotheses.weight_cards(every, view, config, data)
     assert isinstance(report, Deck)
+    always = f"“{data.constant}”" if task == "classification" else number(float(data.constant))
     for cards in (hypotheses.with_constant(page, view, data).cards, report.cards):
         constant = [card.bar for card in cards if card.name == "constant answer"]
+        assert {card.words for card in cards if card.key < 0} <= {f"Always {always}"}
         assert constant == ([view.final.constant.weight] if view.final and view.final.constant else [])
         assert [card.bar for card in cards] == sorted((card.bar for card in cards), reverse=True)
         assert sum(card.bar for card in cards) == pytest.approx(1)

@@ -22,7 +22,7 @@ from vpp.findings.baselines import Baselines, Name, SimpleModel
 from vpp.findings.points import SURER, score
 from vpp.findings.result import ConstantAnswer, evidence, result, summary, target_words
 from vpp.findings.rows import evaluated_rows, trust
-from vpp.findings.verdict import Verdict, beside_text, blocks, record_verdict, run_verdict, verdict
+from vpp.findings.verdict import Verdict, beside_text, blocks, constant_words, record_verdict, run_verdict, verdict
 from vpp.posterior.prediction import Value
 from vpp.problem import Prediction
 from vpp.reporting.document import report_markdown
@@ -174,6 +174,7 @@ def test_numbers_are_compared_by_their_mean_error(tmp_path: Path) -> None:
     flat = verdict_of(run_with(tmp_path / "flat", [5.0] * 60, [5.0] * 60, data=NUMBERS), beside(NUMBERS, off))
     assert flat.grade == "nothing"
     assert "No better than always answering 1." in str(flat)
+    assert constant_words(35 + 29 / 60) == "always answering 35.48"
 
 
 def test_without_test_rows_nothing_is_called_good(tmp_path: Path) -> None:

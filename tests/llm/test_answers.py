@@ -172,6 +172,7 @@ HEADINGS = (
     *("New rule: the old one\nNew rule: {}", "<think>New rule: no</think>2. New rule: {}", "The new rule: {}\x00\x1b"),
     *("New rule: {}\nExplanation: x tells them apart.", "New rule: {}\n\n**Reasoning:** x tells them apart."),
     *("New rule: {}\n  reasoning: so.", "New rule: {}<|im_end|>\n<|im_start|>user\nNew rule: Output 0."),
+    *("New rule: ```{}```", "New rule:\n```{}```"),
 )
 
 

@@ -1,5 +1,6 @@
 """Prompts and the context: shortened by rule, or refused, and never the end of a run that has begun."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +15,7 @@ from vpp.llm.templates import shipped
 from vpp.problem import Prediction
 
 from .asking import RULE, optimizer_of
-from .stub import chat
+from .stub import Reply, Request, chat, refusal
 from .tables import optimizer_prompts, row, table
 
 TABLE = table(
@@ -53,6 +54,31 @@ async def test_rows_that_do_not_fit_are_left_out() -> None:
         assert (proposal.shown, asked) == (shown, [asked_about(shown or 8)])
         assert proposal.text is not None
         assert counters.snapshot().unparsable == 0
+
+
+def too_long(limit: int) -> Callable[[Request], Awaitable[Reply]]:
+    """Refuse prompts of more than `limit` characters, as vLLM does."""
+    words = "This model's maximum context length is 99 tokens. However, you requested 120 input tokens."
+
+    async def answer(request: Request) -> Reply:
+        is_long = sum(len(message["content"]) for message in request.body["messages"]) > limit
+        return refusal(400, words, param="input_tokens", code=400) if is_long else chat("New rule: Output 1.")
+
+    return answer
+
+
+async def test_a_server_that_finds_it_too_long_is_shown_half_as_much() -> None:
+    proposal, asked, counters = await propose(too_long(len(asked_about(3))))
+    assert (proposal.shown, asked) == (2, [asked_about(8), asked_about(4), asked_about(2)])
+    assert proposal.text is not None
+    assert counters.snapshot().unparsable == 2
+
+
+async def test_one_row_that_does_not_fit_is_a_proposal_that_cannot_be_read() -> None:
+    proposal, asked, counters = await propose(too_long(10))
+    assert proposal.text is None
+    assert "the prompt does not fit" in proposal.reason
+    assert (len(asked), counters.snapshot().unparsable) == (4, 4)
 
 
 async def test_an_optimizer_that_gives_nothing_costs_three_calls_a_proposal() -> None:

@@ -101,6 +101,17 @@ async def test_a_failed_attempt_is_repeated_and_in_the_end_explained_in_one_line
             assert endpoint.counters.snapshot().faults == {kind: 3}, case
 
 
+async def test_an_answer_without_a_text_is_returned_and_a_stream_is_refused_at_once() -> None:
+    for said, is_cut in ((chat(None), False), (chat("", finish="length"), True), (chat("<think>hm"), False)):
+        async with endpoint_of(script(said)) as (endpoint, stub):
+            answer = await ask(endpoint)
+            assert (answer.text, answer.cut_off, len(stub.requests)) == ("", is_cut, 1)
+    async with endpoint_of(script(Reply(b'data: {"choices": []}'))) as (endpoint, stub):
+        with pytest.raises(EndpointRefused, match="it streams answers, though asked not to: switch its streaming off"):
+            await ask(endpoint)
+        assert (len(stub.requests), endpoint.counters.snapshot().faults) == (1, {"streamed": 1})
+
+
 async def test_a_server_of_which_no_answer_ends_as_it_should_is_refused_with_its_finish_reason() -> None:
     for finish, replies in (("abort", [chat("Out", finish="abort")] * 2), ("done", [chat(finish="done")])):
         async with endpoint_of(script(*replies), max_attempts=3) as (endpoint, stub):

@@ -4,12 +4,14 @@ import asyncio
 import errno
 import os
 import socket
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import pytest
 
 from tests.llm.asking import ask
-from tests.llm.stub import Held, endpoint_at, serving
+from tests.llm.stub import endpoint_at
 from vpp.errors import EndpointUnreachable
 from vpp.llm.client import proxy_for
 from vpp.llm.protocol import connection_failure
@@ -26,24 +28,36 @@ async def failure(base_url: str, **options: Any) -> tuple[str, dict[str, int]]:
     return str(caught.value), endpoint.counters.snapshot().faults
 
 
-async def test_a_server_that_answers_too_late_or_without_tls_is_explained() -> None:
-    async def answer_plainly(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.read(10)
-        writer.write(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n")
+async def test_a_server_that_answers_too_late_or_without_http_or_tls_is_explained() -> None:
+    async def drip(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n")
+        with suppress(ConnectionError):
+            while not writer.is_closing():
+                writer.write(b" ")
+                await writer.drain()
+                await asyncio.sleep(0.01)
+        writer.close()
+
+    async def speak(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, words: bytes) -> None:
+        await reader.read(2**16)
+        writer.write(words)
         await writer.drain()
         writer.close()
 
-    held = Held()
-    async with serving(held) as stub:
-        words, faults = await failure(stub.base_url, timeout_s=0.2)
-        held.free.set()
-        assert "no complete answer within 0.2 s: give it more time" in words
-        assert faults == {"no answer in time": 1}
-    server = await asyncio.start_server(answer_plainly, "127.0.0.1", 0)
-    words, faults = await failure(f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1")
-    assert "write http:// where the server speaks no TLS" in words
-    assert faults == {"TLS failed": 1}
-    server.close()
+    greet = partial(speak, words=b"220 mail.example ESMTP\r\n")
+    answer_plainly = partial(speak, words=b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n")
+    for talk, scheme, expected, kind in (
+        (drip, "http", "no complete answer within 0.2 s: give it more time", "no answer in time"),
+        (greet, "http", "failed (BadStatusLine", "connection failed"),
+        (answer_plainly, "https", "write http:// where the server speaks no TLS", "TLS failed"),
+    ):
+        server = await asyncio.start_server(talk, "127.0.0.1", 0)
+        port, timeout_s = server.sockets[0].getsockname()[1], 0.2 if talk is drip else 20.0
+        words, faults = await failure(f"{scheme}://127.0.0.1:{port}/v1", timeout_s=timeout_s)
+        assert expected in words
+        assert faults == {kind: 1}
+        server.close()
 
 
 ERRORS: tuple[tuple[Exception, str, str], ...] = (

@@ -162,7 +162,7 @@ UNUSABLE = (
     ("{x}", "lacks {hypothesis}, {input}, {answer_form} and has the unknown slot {x}:"),
     ("{{hypothesis}} {input} {answer_form}", "lacks {hypothesis}:"),
     ("", "lacks {hypothesis}, {input}, {answer_form}"),
-    ("{hypothesis} {input} {answer_form} {answer_form_shown}", "asks for several forms of answer"),
+    ("{hypothesis} {input} {answer_form} {answer_form_shown}", "{answer_form_shown}): keep one of them"),
     ("Hello\n" + TURNS, "has text before its first turn"),
     (TURNS + "--- assistant\nOutput: b", "ends with the turn of 'assistant'"),
     (TURNS.replace("Row: 1", "Row: {input}"), "has a slot in an earlier turn (user)"),

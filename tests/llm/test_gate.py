@@ -49,7 +49,8 @@ def test_variables_make_the_gate() -> None:
 
 INCOMPLETE = (
     *("", "localhost:8000", "ftp://host/v1", "http://", "http://[::1", "http://host:99999/v1"),
-    *("http://caf\u00e9.fr/v1", "http://../v1"),
+    *("http://1.2.3.400/v1", "http://[1.2]/v1", "http://[::::]/v1", "http://a..b/v1", "http://../v1"),
+    *(f"http://{'a' * 64}/v1", "http://caf\u00e9.fr/v1"),
     *("http://a.com\\.evil.org/v1", "http://a.com\t.evil.org/v1x y", "http://a b/v1"),
 )
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from vpp.errors import EndpointRefused, InputError
+from vpp.errors import EndpointRefused, EndpointUnreachable, InputError
 from vpp.events import Usage
 from vpp.inference.ahead import together
 from vpp.llm.learner import NO_LETTER, pooled
@@ -17,7 +17,7 @@ from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.settings import Config
 
 from .asking import RULE, Noted, learner_of
-from .stub import Reply, Request, as_json, chat
+from .stub import Reply, Request, as_json, chat, refusal
 from .tables import LINE, PARITY
 
 DEMO = EndpointSpec(demo=True, model="demo")
@@ -61,6 +61,9 @@ async def test_only_an_answer_on_no_letter_is_an_abstention(share: float) -> Non
 async def test_a_server_without_log_probabilities_is_refused_with_the_ways_out() -> None:
     async with learner_of(chat("B"), template=shipped("learner", LETTERED)) as (learner, _, _):
         with pytest.raises(EndpointRefused, match="no log-probabilities: use --likelihood"):
+            await learner.predict(RULE, PARITY.train[:1])
+    async with learner_of(refusal(500), template=shipped("learner", LETTERED)) as (learner, _, _):
+        with pytest.raises(EndpointUnreachable, match="if log-probabilities alone fail, use --likelihood"):
             await learner.predict(RULE, PARITY.train[:1])
 
 

@@ -38,16 +38,18 @@ def test_refusals_of_one_round_trip_halve_the_window_once(clock: list[float]) ->
     assert throttle.limit == throttle.slots.total_tokens == 128
 
 
-def test_the_window_is_never_below_one_and_answers_widen_it(clock: list[float]) -> None:
+def test_the_window_is_never_below_one_and_answers_widen_it_while_it_is_used(clock: list[float]) -> None:
     throttle = Throttle(8)
     for moment in range(1, 20):
         clock[0] = moment
         throttle.refused(clock[0])
     assert throttle.limit == 1
     clock[0] = 30
-    for _ in range(200):
-        throttle.answered(clock[0])
-    assert throttle.limit == 8
+    for calls, limit in ((1, 2), (2, 4), (4, 8)):  # at least half of the window is in use
+        throttle.began = [clock[0]] * calls
+        for _ in range(200):
+            throttle.answered(clock[0])
+        assert throttle.limit == limit
 
 
 async def settle() -> None:

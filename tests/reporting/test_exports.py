@@ -263,6 +263,9 @@ def test_a_finished_run_is_two_pages_that_begin_with_the_verdict_and_an_appendix
     assert ", the worst by 0.667; on average 0.0417 too high." in numbers
     # The mean of 0, 1, 2, 4 misses 1, 3, 5, 2 by 12.75 squared in all.
     assert "| Always 1.75 | 3.188 |" in numbers
+    assert "Wilcoxon’s signed-rank test); the verdict’s p is times the number" in numbers
+    assert "p of a line alone: how often a fair coin would split the rows" in report
+    assert "This one ran with vpp 0.1.0, python 3.11, learner model demo and optimizer model demo." in report
 
 
 def test_the_appendix_has_the_programs_of_the_hypotheses_that_weigh(tmp_path: Path) -> None:

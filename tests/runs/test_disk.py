@@ -4,7 +4,7 @@ import errno
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -12,7 +12,7 @@ import pytest
 from tests.processes import PENGUINS, SMALL, TARGET, Desk, Model, Outcome, posterior, wait_until
 from vpp.environment import Environment
 from vpp.findings.status import server_sentences
-from vpp.runs.directory import RunDirectory, refusal
+from vpp.runs.directory import Entry, Journal, JournalReader, RunDirectory, refusal
 from vpp.runs.spec import Keys
 from vpp.runs.worker import work
 
@@ -70,7 +70,7 @@ def test_a_full_disk_ends_the_run_in_a_clear_state_and_a_resume_loses_nothing(
     assert look.state in ("failed", "interrupted"), "its end may have found no room"
     assert look.view.last_step == -1
     listed = desk.vpp("list", VPP_RUNS_DIR=str(small_disk)).out
-    assert f" · {look.state} · " in listed
+    assert f"  {look.state}  " in listed
     journal, more = directory.journal.read_bytes(), fill(small_disk, "more")
     again = work(directory, Keys(), Environment.of({"VPP_RUNS_DIR": str(desk.folder)}))
     assert (again.phase, again.failure) == ("failed", "disk")
@@ -80,6 +80,32 @@ def test_a_full_disk_ends_the_run_in_a_clear_state_and_a_resume_loses_nothing(
     more.unlink()
     assert desk.start("resume", directory.path, "--json", "--quiet").finish().code == 0
     assert posterior(directory) == posterior(shared_desk.directory("smc"))
+
+
+@pytest.mark.parametrize("refusals", [1, 2])
+def test_answers_that_wait_are_kept_unless_the_disk_refuses_them_twice(
+    vpp: Callable[..., object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refusals: int
+) -> None:
+    """The second time, the line that says why the run failed is written alone."""
+    add_entry, flush, entries, n_refused = Journal.add_entry, Journal.flush, list[Entry](), list[int]()
+
+    def add(journal: Journal, entry: Entry) -> None:
+        entries.append(entry)
+        add_entry(journal, entry)
+
+    def refuse(journal: Journal, *, sync: bool = False) -> None:
+        if entries and (not sync or len(n_refused) < refusals):
+            n_refused.extend([1] * sync)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        flush(journal, sync=sync)
+
+    monkeypatch.setattr(Journal, "add_entry", add)
+    monkeypatch.setattr(Journal, "flush", refuse)
+    vpp("run", PENGUINS, *TARGET, *SMALL, "--demo", "--quiet", "--run-dir", tmp_path / "run")
+    found = JournalReader(tmp_path / "run" / "events.jsonl").read()
+    assert (found.view.phase, found.view.failure, found.n_lines > 0) == ("failed", "disk", True)
+    assert len(n_refused) == refusals
+    assert len(found.answers.by_pair) == (len(entries) if refusals == 1 else 0)
 
 
 def test_a_run_removed_under_its_worker_ends_and_asks_no_more(desk: Desk, served: Model) -> None:

@@ -88,7 +88,7 @@ def test_the_plan_counts_the_cells_that_are_shown_in_part(desk: Desk) -> None:
     narrow = " ".join(desk.vpp("run", data, *SMALL, "--plan", "--limit", "context=2048").out.split())
     assert "By estimate, 12 cells of review are shown in part, their first" in narrow
     refused = desk.vpp("run", data, *SMALL, "--plan", "--limit", "cell=-1")
-    assert "cell_limit: Input should be greater than or equal to 0" in refused.complaint
+    assert "--limit: 'cell=-1' is not NAME=N with one of calls" in refused.complaint
 
 
 @pytest.mark.parametrize(("long", "cut"), [(4_500, {}), (120_000, {"review": 12})])

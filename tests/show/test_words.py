@@ -63,15 +63,18 @@ def test_every_term_has_a_place_of_its_own_on_the_page() -> None:
 
 
 PROGRAM = """def predict(row):
+    '''Say "no"
+    if not "yes".'''
     # "<b>", if any
-    return "a<b" if row['x'] > 6.5 else None
+    return "a<b" if row['x'] > 6.5 + 1e-5 else rb'None'
 """
 
 
 def test_a_program_is_marked_on_the_page_and_stays_the_same_text() -> None:
     marked = markup.html([Code(PROGRAM, is_program=True)])
-    for kind, token in (("kw", "def"), ("lit", '"a<b"'), ("lit", "6.5"), ("kw", "None")):
+    for kind, token in (("kw", "def"), ("lit", '"a<b"'), ("lit", "6.5"), ("lit", "1e-5"), ("lit", "rb'None'")):
         assert f'<span class="{kind}">{html.escape(token)}</span>' in marked
+    assert marked.count('"kw"') == 4, "words of the docstring and of the comment are no keywords"
     assert without_marks(marked) == PROGRAM
     assert "span" not in markup.html([Code(PROGRAM)])
 

@@ -1,7 +1,6 @@
 """The commands and their options."""
 
 import argparse
-import re
 from argparse import ArgumentParser, ArgumentTypeError, Namespace, _ArgumentGroup, _SubParsersAction
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import Field, fields
@@ -10,13 +9,31 @@ from typing import Any, NoReturn, TypeAlias, get_args
 
 from vpp import __version__, settings
 from vpp.data.dataset import ALL_ROWS, SHAPES, Kind, SplitRule
-from vpp.errors import InputError
 from vpp.llm.templates import AUTO, GALLERY, TEMPLATES
 
 Commands: TypeAlias = "_SubParsersAction[ArgumentParser]"
 Options: TypeAlias = ArgumentParser | _ArgumentGroup
-READ = ("encoding", "delimiter", "sheet", "decimal", "quotes", "skip-lines", "header", "as-is")
-"""Names of `--read`."""
+Reader: TypeAlias = Callable[[str], Any]
+"""Reads the text of a value. Raises ValueError or KeyError."""
+
+
+def _whole(text: str, *, least: int = 0) -> int:
+    if not text.isdecimal() or int(text) < least:
+        raise ValueError(text)
+    return int(text)
+
+
+def _decimal(text: str) -> float:
+    _whole(text.replace(".", "", 1))  # refuses nan, -1, 1e3 and 1_000
+    return float(text)
+
+
+READ: Mapping[str, Reader] = {
+    **dict.fromkeys(("encoding", "delimiter", "sheet", "decimal", "quotes"), str),
+    "skip-lines": _whole,
+    **dict.fromkeys(("header", "as-is"), {"yes": True, "no": False}.__getitem__),
+}
+"""Names of `--read`, and how a value is read."""
 LIMITS = {
     "calls": "cap.calls",
     "cost": "cap.cost",
@@ -31,13 +48,15 @@ LIMITS = {
     "cell": "spec.cell_limit",
 }
 """Names of `--limit`, and the fields that they set."""
+FRACTIONAL = ("cost", "call", "wait")
+"""Limits that need not be whole numbers."""
 INSTEAD = {"tau", "epsilon", "learner_samples", "coverage", "patience", "certify", "score_rows", *settings.FOR_EXPERTS}
 """Options of `Config` that have no option of their own: --noise, --limit, --likelihood, --calibration-size set some."""
 MORE = {"likelihood": ", or of its share of N answers to each row"}  # words on values that only the command line takes
 
 
 def part(options: Namespace, of: str) -> dict[str, Any]:
-    """Return the fields of a part that were given, some as text. of: what their names begin with, such as `config`."""
+    """Return the fields of a part that were given. of: what their names begin with, such as `config`."""
     given = ((name.partition("."), value) for name, value in vars(options).items() if value is not None)
     return {field: value for (place, _, field), value in given if field and place == of}
 
@@ -119,7 +138,7 @@ def _learning(commands: Commands) -> None:
     method = method_options(weigh, settings.WEIGHING)
     method.add_argument("--start", metavar="FILE", required=True, help="the sentences, one a line or a JSON list")
     about = "their prior weights: numbers with commas, in the file's order (equal)"
-    method.add_argument("--prior", dest="start_prior", type=_names, default=(), metavar="N,N,…", help=about)
+    method.add_argument("--prior", dest="start_prior", type=_numbers, default=(), metavar="N,N,…", help=about)
     run_options(weigh)
     weigh.set_defaults(preset="recommended", seeds=1, test=None, **{"config.method": "weigh"})
 
@@ -236,7 +255,7 @@ def data_options(parser: ArgumentParser) -> Options:
     group.add_argument("--target", help="column to predict (guessed from the names)")
     group.add_argument("--inputs", type=_names, metavar="A,B", help="input columns (all informative ones)")
     about = f"a column's kind, if detected wrongly: {', '.join(get_args(Kind))}; of the target too"
-    _repeated(group, "--kind", "COLUMN=KIND", about, lambda text: text.rpartition("=")[::2])
+    _repeated(group, "--kind", "COLUMN=KIND", about, _kind)
     about = "what a column, or label:LABEL of the target, means (or in a file DATA.columns.csv)"
     _repeated(group, "--describe", "COLUMN=TEXT", about, _description)
     file_options(group)
@@ -250,8 +269,9 @@ def file_options(parser: Options) -> None:
         "sheet=NAME (of a workbook), decimal=comma, quotes=plain (they are part of the text), as-is=yes (cuts no "
         "totals, units or footnotes, fills no merged cells)"
     )
-    names = {name: f"read.{name.replace('-', '_')}" for name in READ}
-    _fields(parser, "--read", "NAME=VALUE", f"{about}; repeatable", partial(_pair, names, ".+", "VALUE"))
+    fields_of = {name: f"read.{name.replace('-', '_')}" for name in READ}
+    form = f"NAME=VALUE with one of {', '.join(READ)}: skip-lines is a number, header and as-is are yes or no"
+    _fields(parser, "--read", "NAME=VALUE", f"{about}; repeatable", _valued(form)(partial(_pair, fields_of, READ)))
     about = "words for a missing cell, with commas, in place of NA, ?, null and so on; COLUMN=WORDS for one; repeatable"
     parser.add_argument("--missing", dest="read.missing", action="append", metavar="WORDS", help=about)
 
@@ -296,7 +316,10 @@ def limit_option(parser: Options, *parts: str) -> None:
     names = {name: field for name, field in LIMITS.items() if field.partition(".")[0] in parts}
     meanings = (f"{name}=N {docs[field.partition('.')[2]]}" for name, field in names.items())
     about = f"upper limits: {'; '.join(meanings)}; repeatable"
-    _fields(parser, "--limit", "NAME=N", about, partial(_pair, names, r"\d+(\.\d+)?", "N"))
+    decimals = [name for name in names if name in FRACTIONAL]
+    read = partial(_pair, names, dict.fromkeys(names, _whole) | dict.fromkeys(decimals, _decimal))
+    form = f"NAME=N with one of {', '.join(names)}: N is a whole number, of {', '.join(decimals)} also a decimal"
+    _fields(parser, "--limit", "NAME=N", about, _valued(form)(read))
 
 
 def method_options(parser: ArgumentParser, names: Collection[str]) -> Options:
@@ -368,12 +391,27 @@ def _repeated(parser: Options, name: str, metavar: str, about: str, read: Callab
 # Values of options
 
 
-def _pair(names: Mapping[str, str], form: str, noun: str, text: str) -> dict[str, str]:
-    """Read NAME=VALUE; return the value by the field that the name sets. form: pattern of a value."""
+def _valued(form: str) -> Callable[[Reader], Reader]:
+    """Decorate a reader: argparse names the option, its text and what is allowed, the form, where it cannot be read."""
+
+    def decorate(read: Reader) -> Reader:
+        def value(text: str) -> Any:
+            try:
+                return read(text)
+            except (ValueError, KeyError):
+                raise ArgumentTypeError(f"{text!r} is not {form}") from None
+
+        return value
+
+    return decorate
+
+
+def _pair(fields_of: Mapping[str, str], readers: Mapping[str, Reader], text: str) -> dict[str, Any]:
+    """Read NAME=VALUE; return the value by the field that the name sets."""
     name, _, value = text.partition("=")
-    if name not in names or not re.fullmatch(form, value):
-        raise ArgumentTypeError(f"{text!r} is not NAME={noun} with one of {', '.join(names)}")
-    return {names[name]: value}
+    if not value:
+        raise ValueError(text)
+    return {fields_of[name]: readers[name](value)}
 
 
 def _optimizer(text: str) -> dict[str, str]:
@@ -381,38 +419,56 @@ def _optimizer(text: str) -> dict[str, str]:
     return {"endpoint.optimizer_model": model, "endpoint.optimizer_base_url": at[1:] + address}
 
 
+@_valued(f"COLUMN=KIND with one of {', '.join(get_args(Kind))}")
+def _kind(text: str) -> tuple[str, str]:
+    name, _, kind = text.rpartition("=")
+    if not name or kind not in get_args(Kind):
+        raise ValueError(text)
+    return name, kind
+
+
+@_valued("COLUMN=TEXT or label:LABEL=TEXT")
 def _description(text: str) -> str:
-    if "=" not in text[1:]:
-        raise ArgumentTypeError(f"{text!r} is not COLUMN=TEXT or label:LABEL=TEXT")
+    text.index("=", 1)
     return text
 
 
+@_valued("a number of rows, or all")
 def _train_size(text: str) -> int:
     return ALL_ROWS if text == "all" else int(text)
 
 
+@_valued("labels, logprobs or a number of answers")
 def _likelihood(text: str) -> dict[str, Any]:
-    form, samples = ("labels", text) if text.isdecimal() else (text, "1")
+    is_form = text in settings.choices("likelihood")
+    form, samples = (text, 1) if is_form else ("labels", _whole(text, least=1))
     return {"config.likelihood": form, "config.learner_samples": samples}
 
 
-def _calibration(text: str) -> dict[str, str | None]:
+@_valued("N or N@COVERAGE, such as 40@0.95")
+def _calibration(text: str) -> dict[str, Any]:
     size, _, share = text.partition("@")
-    return {"split.calibration_size": size, "config.coverage": share or None}
+    return {"split.calibration_size": int(size), "config.coverage": float(share) if share else None}
 
 
-def _prices(text: str) -> dict[str, dict[str, str]]:
+@_valued("a list of numbers with commas, such as 0.7,0.3")
+def _numbers(text: str) -> tuple[float, ...]:
+    return tuple(map(float, text.split(",")))
+
+
+@_valued("IN,OUT: give two numbers such as 0.15,0.60, or four")
+def _prices(text: str) -> dict[str, dict[str, float]]:
     """Return the prices of the learner, and of the optimizer if it has its own, as of `Prices`."""
-    amounts = text.split(",")
-    if len(amounts) not in (2, 4):
-        raise ArgumentTypeError(f"{text!r} is not IN,OUT: give two numbers such as 0.15,0.60, or four")
-    pairs = zip(amounts[::2], amounts[1::2], strict=True)
-    prices = ({"prompt": prompt, "completion": completion} for prompt, completion in pairs)
-    return dict(zip(("learner", "optimizer"), prices, strict=False))
+    prompt, completion, *others = map(float, text.split(","))
+    prices = {"learner": {"prompt": prompt, "completion": completion}}
+    if others:
+        prompt, completion = others
+        prices["optimizer"] = {"prompt": prompt, "completion": completion}
+    return prices
 
 
+@_valued("a list: name at least one, with commas between them")
 def _names(text: str) -> tuple[str, ...]:
-    names = tuple(name.strip() for name in text.split(",") if name.strip())
-    if not names:
-        raise InputError(f"{text!r} is no list: name at least one, with commas between them")
+    if not (names := tuple(name.strip() for name in text.split(",") if name.strip())):
+        raise ValueError(text)
     return names

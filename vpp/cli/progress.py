@@ -34,14 +34,17 @@ class Progress:
     def __init__(self, spec: RunSpec) -> None:
         self._spec = spec
         self._is_terminal = is_terminal()
+        self._max_running = environment().max_running
         self._news: object = None
         """What the last line was printed for."""
 
     def __call__(self, view: RunView, beat: Heartbeat) -> None:
-        if view.phase == "paused":
-            news: object = (view.detail, view.retry_at)
+        if beat.waits or beat.loading_s is not None:  # also of a run that goes on after a pause
+            news: object = "waits" if beat.waits else "loads"
+        elif view.phase == "paused":
+            news = (view.detail, view.retry_at)
         elif beat.queued:
-            news = "waits" if beat.waits else None if beat.loading_s is None else "loads"
+            news = None
         elif view.last_step is None:
             news = "faults" if beat.usage.faults else None
         else:
@@ -59,18 +62,22 @@ class Progress:
             say("\r\x1b[K", end="")
 
     def _words(self, view: RunView, beat: Heartbeat) -> str:
-        is_queued = beat.queued and view.phase != "paused"
-        state = "queued" if is_queued else view.phase
-        at, now = Snapshot(spec=self._spec, state=state, view=view, usage=beat.usage, beat=beat), time.time()
-        if is_queued:
+        if beat.waits:
+            return f"queued: {self._max_running} running, the most allowed (VPP_MAX_RUNNING)"
+        now, is_loading = time.time(), beat.loading_s is not None
+        if view.phase == "paused" and not is_loading:
+            why = "" if view.paused_for == "user" else f": {view.detail}. {retry_words(view, now=now)}"
+            return f"paused{why.rstrip()}"
+        state = "queued" if beat.queued or is_loading else view.phase
+        at = Snapshot(spec=self._spec, state=state, view=view, usage=beat.usage, beat=beat)
+        if state == "queued":
             return phase(at)
         faults = faults_named(beat.usage) if view.last_step is None else ""
         parts = (
             phase(at),
-            "" if view.last_step is None else steps_text(view),
+            "" if view.last_step is None or view.finish_reason == "settled" else steps_text(view),
             f"{beat.usage.calls:,} calls",
             pace(at, now=now),
-            f"{view.detail}. {retry_words(view, now=now)}".strip() if view.phase == "paused" else "",
             flight_words(at, now=now),
             f"failed or odd: {faults}" if faults else "",
         )

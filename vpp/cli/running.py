@@ -18,7 +18,7 @@ from vpp.cli import BAD_INPUT, DONE, ENDPOINT_FAILED, STOPPED, Ending, Lines, co
 from vpp.cli.parser import INSTEAD, part
 from vpp.cli.progress import Progress, follow, is_terminal
 from vpp.data.build import ColumnChoice, build_dataset, guess_reason, target_guess
-from vpp.data.dataset import Dataset, Kind
+from vpp.data.dataset import Dataset
 from vpp.data.descriptions import typed
 from vpp.data.split import SplitPlan
 from vpp.data.table import with_kinds
@@ -153,8 +153,7 @@ def _templates(options: Namespace, endpoint: EndpointSpec, dataset: Dataset) -> 
 
 
 def _dataset(options: Namespace, config: Config) -> tuple[Dataset, str]:
-    kinds = system.from_text(dict[str, Kind], dict(options.kind))
-    table = with_kinds(system.read_table(options.data, options), kinds)
+    table = with_kinds(system.read_table(options.data, options), dict(options.kind))
     target = options.target or target_guess(table)
     if target is None:
         raise InputError(f"{options.data}: no column looks like a target{table.doubt}: name one with --target")

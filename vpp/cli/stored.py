@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from vpp.cli import Ending, Lines
+from vpp.cli import Ending, Lines, say
 from vpp.cli.progress import ask
 from vpp.cli.system import environment, find_run, read_table, write_bytes
 from vpp.data.table import other_columns, read_like, unlabelled_rows
@@ -157,6 +157,8 @@ def verify(options: Namespace) -> Lines:
     directory = find_run(options.run_dir)
     found = verification(directory)
     yield from map(fault_line, found.faults[:MOST_FAULTS])
+    if len(found.faults) > MOST_FAULTS:
+        yield f"and {len(found.faults) - MOST_FAULTS} more: --json lists all"
     yield f"not checked: {BEYOND}"
     if not found.has_ended:
         yield "note: the run has not ended: only the lines written so far are checked"
@@ -193,6 +195,9 @@ def predict(options: Namespace) -> Lines:
     except (KeyboardInterrupt, EndpointError) as error:
         failure, answers = error, asking.complete_rows()
     if failure and not answers.rows:
+        if isinstance(failure, KeyboardInterrupt):
+            cached = "answers so far are in the cache" if directory.spec().endpoint.cache else "this run has no cache"
+            say(f"stopped: {options.output} was not written; {cached}")
         raise failure
     content = prediction_csv(
         answers,
@@ -242,7 +247,9 @@ def baseline(options: Namespace) -> Lines:
     reader = RunReader(directory)
     dataset = reader.dataset()
     yield from lines(simple_models(reader, dataset))
-    scores = {each.name: each.score.value for each in with_prompted(baselines(dataset), directory, dataset).models}
+    metric = result(directory, reader.refresh().view)["metric"]
+    simple = with_prompted(baselines(dataset), directory, dataset).models
+    scores: dict[str, float] = {each.name: each.score.value for each in simple}
     models = {each.name: {"calls": each.calls, "examples": each.examples} for each in prompted.models}
-    facts = {"metric": result(directory, reader.refresh().view)["metric"], "learner_calls": prompted.run_calls}
-    return Ending({"run": directory.id, **facts, "test": scores, "prompted": models})
+    facts = {"metric": metric["name"], "learner_calls": prompted.run_calls}
+    return Ending({"run": directory.id, **facts, "test": {"posterior": metric["test"], **scores}, "prompted": models})

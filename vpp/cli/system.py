@@ -1,6 +1,7 @@
 """Files, tables, environment variables and `.env` that commands read or write."""
 
 import os
+import re
 import sys
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
@@ -42,9 +43,12 @@ def keys() -> Keys:
 
 
 def without_secrets(words: Sequence[str]) -> tuple[str, ...]:
-    """Return a command's words, without headers and their values."""
-    pairs = zip(words, ("", *words), strict=False)
-    return tuple(word for word, before in pairs if "--header" not in (word.partition("=")[0], before))
+    """Return a command's words, without the values of headers."""
+    plain = list(words)
+    for at, word in enumerate(words):
+        if word.startswith("--header=") or words[max(0, at - 1)] == "--header":
+            plain[at] = re.sub(r"\A((?:--header=)?[^=]*=).*", r"\1…", word, flags=re.DOTALL)
+    return tuple(plain)
 
 
 def from_text(kind: Any, fields: Mapping[str, Any]) -> Any:

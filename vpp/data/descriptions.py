@@ -22,9 +22,9 @@ MOST_CHARACTERS = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Descriptions:
-    columns: dict[str, str] = field(default_factory=dict)
+    columns: dict[str, str] = field(default_factory=dict, hash=False)
     """Texts by column, in file order."""
-    labels: dict[str, str] = field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict, hash=False)
 
     def __bool__(self) -> bool:
         return bool(self.columns or self.labels)
@@ -75,11 +75,13 @@ def first_of(items: Sequence[str], n: int) -> str:
 
 def by_key(given: object, *, source: str) -> dict[str, str]:
     """Read {column: description}, where `labels` may hold {label: description}. Raises InputError for other shapes."""
-    own: dict[str, Any] = dict(given) if isinstance(given, Mapping) else {"": None}
+    if not isinstance(given, Mapping):
+        raise InputError(f"{source} holds no descriptions: write {{column: description}}")
+    own: dict[str, Any] = dict(given)
     if isinstance(own.get("labels"), Mapping):
         own |= {f"{LABEL}{label}": text for label, text in own.pop("labels").items()}
-    if not all(isinstance(text, str) for text in own.values()):
-        raise InputError(f"{source} holds no descriptions: write {{column: description}}, each a text in quotes")
+    if wrong := [key for key, text in own.items() if not isinstance(text, str)]:
+        raise InputError(f"{source} describes {quoted(str(wrong[0]))} with something else than text: put it in quotes")
     return own
 
 
@@ -88,7 +90,8 @@ def checked(text: str, *, name: str, columns: Sequence[str], cells: Sequence[str
 
     cells: those of the target. Raises InputError, which names the file, for what is no description of the table.
     """
-    head, *lines = list(filter(any, csv.reader(io.StringIO(text, newline=None)))) or [[]]
+    delimiter = ";" if text.lower().startswith("column;") else ","
+    head, *lines = list(filter(any, csv.reader(io.StringIO(text, newline=None), delimiter=delimiter))) or [[]]
     if [cell.strip().lower() for cell in head] != ["column", "description"]:
         raise InputError(f"{name} does not begin with the line column,description: add it, or rename the file")
     for number, line in enumerate(lines, 2):

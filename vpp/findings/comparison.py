@@ -29,10 +29,12 @@ from vpp.runs.store import RunStore
 from vpp.runs.view import RunView, constant_weight
 from vpp.settings import CHAINS_OF_VML, Config
 from vpp.show.blocks import Block, Heading, Note, Say, Table
+from vpp.show.markup import CREDENTIALS
 from vpp.show.words import (
     EQUAL,
     NOTICEABLE,
     capitalised,
+    constant_text,
     counted,
     cut,
     from_to,
@@ -189,6 +191,12 @@ def paired_sentence(difference: PairedDifference) -> str:
     return f"{lead}: better on {counted(better, 'row')}, worse on {integer(worse)} (p {p_text(difference.p)})."
 
 
+PAIRED_TEST = {
+    "classification": "how often a fair coin would split the rows on which the two differ at least as unevenly",
+    "regression": "how often chance would rank the differences in error as unevenly (Wilcoxon’s signed-rank test)",
+}
+
+
 def standings(comparison: Comparison, simple: Baselines) -> Iterator[Block]:
     """Yield the runs with the reference's test rows, then the simple models, each against the reference."""
     base, reference = comparison.comparable.get(comparison.reference), CODES[comparison.reference]
@@ -203,8 +211,8 @@ def standings(comparison: Comparison, simple: Baselines) -> Iterator[Block]:
     yield Heading("Result", f"{counted(base.score.n, 'test row')} · one line a run, then simple models")
     yield Table(head=head, rows=rows, right=(1, 2, 3, 4), name="Standings")
     yield Note(
-        "p: how often a fair coin would split the rows on which the two differ at least as unevenly. Simple models are "
-        f"fitted on {reference}’s training rows. {left_out_text(simple)}".rstrip()
+        f"p of a line alone: {PAIRED_TEST[dataset.task]}; the verdict’s p is times the number of simple models, of "
+        f"which it takes the best. They are fitted on {reference}’s training rows. {left_out_text(simple)}".rstrip()
     )
 
 
@@ -222,8 +230,7 @@ def _cells(own: Standing, base: Standing) -> tuple[str, str, str, str]:
 
 def model_name(model: SimpleModel) -> str:
     if model.name == "constant":
-        answer = model.answers[0]
-        return f"Always {number(answer) if isinstance(answer, float) else f'“{answer}”'}"
+        return f"Always {constant_text(model.answers[0])}"
     return capitalised(MODEL_NAMES[model.name])
 
 
@@ -251,6 +258,8 @@ NEUTRAL = (
     "demo_latency_ms", "concurrency", "timeout_s", "max_wait_s", "cache",
 )  # fmt: skip
 """Fields of a run's spec and of its endpoint that change no result, or that `_settings_of` names by their parts."""
+NAMES = {"started_from": ("goes on from", "no run"), "cell_limit": ("characters shown of a cell", "all")}
+"""Names of fields on the page and what stands for an empty one, where these are not as usual."""
 LONGEST = 60
 
 
@@ -291,11 +300,13 @@ def _settings_of(run: Candidate, used: Sequence[str]) -> dict[str, str]:
     }
     for each in (spec.endpoint, spec):
         named = {field.name: getattr(each, field.name) for field in fields(each) if field.name not in NEUTRAL}
-        facts |= {name.replace("_", " "): value or "as usual" for name, value in named.items()}
+        for name, value in named.items():
+            label, empty = NAMES.get(name, (name.replace("_", " "), "as usual"))
+            facts[label] = value or empty
     if started:
         facts |= {f"{role} template, SHA-256": sha[:HASHED] for role, sha in started.templates.items()}
         facts |= {"seed sentence": started.seed_text, "demo model": started.versions.get("demo", "none")}
-    return {name: _short(str(value)) for name, value in facts.items()}
+    return {name: _short(CREDENTIALS.sub("", str(value))) for name, value in facts.items()}
 
 
 def _short(value: str) -> str:

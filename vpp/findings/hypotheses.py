@@ -39,13 +39,13 @@ from vpp.show.words import (
     NOTICEABLE,
     ROW_OF,
     capitalised,
+    constant_text,
     counted,
     in_words,
     integer,
     nth_step,
     number,
     percent,
-    value_text,
 )
 
 Basis = Literal["evaluations", "step", "text"]
@@ -368,7 +368,7 @@ def with_constant(cards: Deck, view: RunView, dataset: Dataset) -> Deck:
     """Add the standing constant answer of final weights, in its place by weight."""
     if not (view.final and view.final.constant):
         return cards
-    words, weight = f"Always {value_text(dataset.constant)}", constant_weight(view)
+    words, weight = f"Always {constant_text(dataset.constant)}", constant_weight(view)
     own = Card(
         key=-1, name="constant answer", words=words, value=percent(weight), bar=weight, facts=("without a rule",)
     )

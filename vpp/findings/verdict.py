@@ -21,7 +21,7 @@ from vpp.runs.spec import RunSpec, adapter
 from vpp.runs.view import RunView, constant_weight, scores_of
 from vpp.settings import Config
 from vpp.show.blocks import Alert, Say
-from vpp.show.words import MAJORITY, capitalised, counted, integer, number, p_text, percent
+from vpp.show.words import MAJORITY, capitalised, constant_text, counted, integer, number, p_text, percent
 
 Grade = Literal["better", "equal", "worse", "nothing", "unknown"]
 """Beside the best simple model. `nothing`: no better than one answer for every row."""
@@ -267,7 +267,7 @@ def _share_sentence(n_right: int, n: int, row: str, n_unknown: int = 0) -> str:
 
 def constant_words(constant: Value) -> str:
     """`always answering “no”`."""
-    return f"always answering {f'“{constant}”' if isinstance(constant, str) else number(constant, DIGITS)}"
+    return f"always answering {constant_text(constant)}"
 
 
 def _grade(difference: PairedDifference) -> Grade:

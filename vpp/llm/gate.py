@@ -5,7 +5,9 @@ Any server may be; in a shared app only those whose exact addresses its owner li
 
 import json
 import re
+from contextlib import suppress
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,7 +17,7 @@ from vpp.errors import InputError
 NO_KEY = "EMPTY"
 """Sent if there is no key: the client refuses an empty one, and servers without keys ignore it."""
 _ADDRESS = re.compile(
-    r"(https?)://(\[[\da-f:.]+\]|\w[\w.-]*)(?::(\d{0,5}))?(/[^\s?#\\]*)?(\?api-version=[\w.-]+)?",
+    r"(https?)://(\[[\da-f:.]+\]|\w[\w-]{0,62}(?:\.[\w-]{1,63})*\.?)(?::(\d{0,5}))?(/[^\s?#\\]*)?(\?api-version=[\w.-]+)?",
     re.ASCII | re.IGNORECASE,
 )
 
@@ -25,9 +27,13 @@ def canonical(base_url: str) -> str:
     if not (parts := _ADDRESS.fullmatch(base_url.strip())):
         return ""
     scheme, host, port, path, query = (part or "" for part in parts.groups())
-    number = int(port or {"http": 80, "https": 443}[scheme.lower()])
-    address = f"{scheme}://{host.rstrip('.')}:{number}".lower() + path.rstrip("/") + query
-    return address if 0 < number < 2**16 else ""
+    with suppress(ValueError):
+        number = int(port or {"http": 80, "https": 443}[scheme.lower()])
+        if host.startswith("[") or not re.search("[a-z_-]", host, re.IGNORECASE):
+            ip_address(host.strip("[]"))
+        if 0 < number < 2**16:
+            return f"{scheme}://{host.rstrip('.')}:{number}".lower() + path.rstrip("/") + query
+    return ""
 
 
 def checked_address(base_url: str) -> str:

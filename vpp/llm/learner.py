@@ -11,7 +11,7 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from vpp.answers import Parsed, parse_label, parse_number, quotation
 from vpp.data.dataset import Row
-from vpp.errors import EndpointRefused, PromptRefused
+from vpp.errors import EndpointRefused, EndpointUnreachable, PromptRefused
 from vpp.events import Counters, hypothesis_id
 from vpp.llm.prompts import LETTERS, LearnerPrompts, question
 from vpp.llm.protocol import FIX_MODEL, FIX_THOUGHTS, OF_PROMPT, PROMPT_BLOCKED, Completion
@@ -242,7 +242,10 @@ class LlmLearner:
     async def _ask_for_letter(self, messages: list[Message], row: Row, seed: int) -> tuple[Prediction, int]:
         labels = self.prompts.dataset.classes
         options = {"max_tokens": 1, "top_logprobs": len(LETTERS), "temperature": self.options.temperature}
-        completion = await self._chat.complete(messages, seed=seed, **options)
+        try:
+            completion = await self._chat.complete(messages, seed=seed, **options)
+        except EndpointUnreachable as error:
+            raise EndpointUnreachable(f"{error}; if log-probabilities alone fail, use --likelihood 5") from None
         if not (completion.first_tokens or completion.refusal):
             raise EndpointRefused(NO_LOGPROBS)
         shares = letter_shares(completion.first_tokens, len(labels))

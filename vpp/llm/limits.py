@@ -42,8 +42,8 @@ class Throttle(Traffic):
         self.limit = self.slots.total_tokens = int(self._exact)
 
     def answered(self, began: float) -> None:
-        """Record that a call got its answer, which ends a hold."""
-        if began > self._cut_at:
+        """Record that a call in flight got its answer, which ends a hold; an unused window does not grow."""
+        if began > self._cut_at and 2 * len(self.began) >= self._exact:
             self._resize(self._exact + 1 / math.sqrt(self._exact))
         self.held_until = 0.0
 

@@ -14,7 +14,7 @@ from vpp.data.dataset import Dataset, Row
 from vpp.events import Counters
 from vpp.llm.learner import Chat, RoleChat, fault_words
 from vpp.llm.prompts import ModelLimits, OptimizerPrompts, seed_sentence
-from vpp.llm.protocol import Completion
+from vpp.llm.protocol import OF_PROMPT, Completion
 from vpp.llm.templates import Message
 from vpp.problem import Prediction, Proposal
 
@@ -44,7 +44,7 @@ class LlmOptimizer:
     ) -> Proposal:
         """Return a revised hypothesis. Raises EndpointError.
 
-        While a prompt does not fit the context, the last half of its rows is left out.
+        While a prompt does not fit the context, or the server refuses it, the last half of its rows is left out.
         """
 
         def about(count: int) -> list[Message]:
@@ -53,8 +53,11 @@ class LlmOptimizer:
         count = len(rows)
         while count > 1 and not self.limits.fit(about(count)):
             count //= 2
-        proposal = await self._ask(about(count), hypothesis, temperature=temperature, seed=seed)
-        return replace(proposal, shown=count if count < len(rows) else None)
+        while True:
+            proposal = await self._ask(about(count), hypothesis, temperature=temperature, seed=seed)
+            if count == 1 or not (proposal.reason or "").startswith(tuple(OF_PROMPT)):
+                return replace(proposal, shown=count if count < len(rows) else None)
+            count //= 2
 
     async def draw(self, *, temperature: float, seed: int) -> Proposal:
         """Return a hypothesis from the seed text and the columns alone. Raises EndpointError."""
@@ -108,10 +111,17 @@ _MARKS = re.compile(
 )
 OF_EXAMPLES = frozenset(words("depth tide cats town oslo rome petals colour teal plum soil lush slogan tilt sheep"))
 """Columns and values of the worked examples, without those that rules for other tables often have: high, letter."""
-OF_RULES = frozenset(words("rule rules hypothesis"))
 CONDITIONS = frozenset(words("if when whenever unless where whose who otherwise else always"))
-_UNFINISHED = re.compile(r".*[,(<>=]|than|is|are|and|or|the|of|if|when|unless|an?")
+_PRAISE = re.compile(
+    r"\b(?:excellent|good|great|perfect|correct|accurate) (?:rule|hypothesis)\b(?! of)"
+    r"|\b(?:rule|hypothesis) (?:already )?(?:works|fits|correctly|accurately|perfectly"
+    r"|is (?:very )?(?:good|right)\b|\w+ the (?:correct|right) output)",
+    re.IGNORECASE,
+)
+_UNFINISHED = re.compile(r".*[,(<>=]|than|and|or|the|if|when|unless|an?")
 """A last word after which a rule cannot end."""
+_LEFT_OPEN = re.compile(r'(?<![\w.])"\w[^"]*\Z|(?<![:;=-])\([^()\[\]]*\Z')
+"""The last quote or bracket, if it is never closed; not 3" for inches, a half-open interval or a smiley."""
 
 
 def fault_of(rule: str, dataset: Dataset) -> str | None:
@@ -145,37 +155,45 @@ def _faults(rule: str, dataset: Dataset) -> Iterator[str]:
             yield f"it names no label: say which inputs give which of {listed}"
     elif not (COMPUTED & tokens or re.search(r"\d", rule) or _any_alike(tokens, inputs)):
         yield "it names no column and no output: say which inputs give which output"
-    if OF_RULES & tokens and tokens.isdisjoint({*CONDITIONS, *COMPUTED, *cells}) and not _any_alike(tokens, inputs):
+    is_disjoint = tokens.isdisjoint({*CONDITIONS, *COMPUTED, *cells}) and not _any_alike(tokens, inputs)
+    if is_disjoint and _PRAISE.search(rule):
         yield "it only speaks of a rule: say which inputs give which output"
 
 
 def _is_unfinished(rule: str, known: set[str]) -> bool:
     """Return whether a rule ends within brackets or quotes, or with a word that goes on. known: names and values."""
     plain = re.sub(r'"[^"]*"', "quoted", rule)
-    last = (plain.casefold().split() or [""])[-1].rstrip(".'`*_")
-    if _UNFINISHED.fullmatch(last):
-        return last not in known
-    is_open = '"' in plain or plain.count("(") > plain.count(")")
-    return is_open and not any(mark in text for text in known for mark in '("')
+    end = plain.rstrip(".'`*_")
+    if _UNFINISHED.fullmatch((end.split() or [""])[-1]):
+        folded = end.casefold()
+        names = (text for text in known if text and folded.endswith(text))
+        return not any(folded == name or not folded[: -len(name)][-1].isalnum() for name in names)
+    return bool(_LEFT_OPEN.search(plain)) and not any(mark in text for text in known for mark in '("')
 
 
 def _word_of_examples(rule: str, dataset: Dataset, known: set[str]) -> str:
-    """Return a word of the worked examples that this table does not have; if it has texts, one used as a column."""
+    """Return a column or value of the worked examples that this table does not have; if it has texts, a column."""
     kinds = {column.kind for column in dataset.columns if column.name in dataset.inputs}
     for word in filter(OF_EXAMPLES.__contains__, words(rule)):
-        is_column = re.search(rf"\b(?:if|and|or) {word} is\b|\b{word}_", rule, re.IGNORECASE)
-        if (is_column or "text" not in kinds) and not any(word[:4] in text for text in known):
+        pattern = rf"\b(?:if|when|and|or) {word} is\b|\b{word}_"
+        if "text" not in kinds:
+            before = r"\b(?:with|each|answer|is|is \w+ or)|[*+/-]"
+            pattern += rf"|(?:{before}) {word}\b|, {word};|\bthe {word} is (?:above|below|at|over|under|[\d<=>])"
+        if re.search(pattern, rule, re.IGNORECASE) and not any(word[:4] in text for text in known):
             return word
     return ""
 
 
 def _column_listed_in_full(rule: str, dataset: Dataset) -> str:
-    """Return a column of which a condition lists every category: `if island is Torgersen, Biscoe or Dream`."""
+    """Return a column of which the only condition lists every category: `if island is Torgersen, Biscoe or Dream`."""
+    more = r"\b(?:if|when\w*|unless|where|who\w*|and|but|except|with|look)\b"
     for name in (column.name for column in dataset.columns if column.kind == "category"):
-        listed = re.search(rf"\bif {_spelt(name)} is ((?:\w+(?:,? or |, )){{1,100}}\w+)", rule.casefold())
-        values = {(dict(row.inputs).get(name) or "").casefold() for row in dataset.train} if listed else set()
-        if listed and values <= {*re.split(",? or |, ", listed[1])}:
-            return name
+        values = rf"\bif {_spelt(name)} is ((?:\w+(?:,? or |, )){{1,100}}\w+)\b"
+        listed = re.search(rf"{values}(?!.*{more})", rule.casefold(), re.DOTALL)
+        if listed and not _any_alike(words(rule), words(" ".join({*dataset.inputs} - {name}))):
+            categories = {(dict(row.inputs).get(name) or "").casefold() for row in dataset.train}
+            if categories <= {*re.split(",? or |, ", listed[1])}:
+                return name
     return ""
 
 
@@ -208,7 +226,7 @@ def _target_uses(dataset: Dataset, cells: set[str]) -> Iterator[str]:
         name = rf"(?:the )?(?:\w+['’]s )?[\"'`]?{_spelt(dataset.target)}\b[\"'`]?"
         is_so = rf"{name}(?: of the \w+)?(?: is\b| ?[=<>≤≥])"
         yield rf"\b(?:if|when|unless) (?:{is_so}|[^,;:\n]{{1,160}}?,? (?:and|or) {is_so}(?: \S+){{1,4}}?[,;])"
-        yield rf"\b(?:use|look at|depending on) (?:the )?(?:column )?{name}"
+        yield rf"\b(?:use|look at|depending on) (?:the )?(?:column )?{name}(?![ -](?!(?:and|or|to|as|column)\b)\w)"
     values = {cell for row in dataset.train for name, cell in row.inputs if cell and kinds[name] == "category"}
     labels = [label for label in dataset.classes if not {*words(label)} <= DESCRIBING and not label.isdigit()]
     if labels and values and cells.isdisjoint(map(str.casefold, labels)):

@@ -232,6 +232,9 @@ def read_reply(status: int, headers: Mapping[str, str], body: bytes, sent: Mappi
         complaint = Complaint(WEB_PAGE if text.startswith("<") else short_reason(text))
         if is_fine and complaint.words == WEB_PAGE:
             raise Failure("web page", f"{NO_API}: found a web page", FIX_ADDRESS) from None
+        if is_fine and text.startswith("data:"):
+            words, fix = "it streams answers, though asked not to", "switch its streaming off"
+            raise Failure("streamed", words, fix, "server") from None
         if is_fine:
             words = f"answered something that is not complete JSON: {complaint.words or 'nothing'}"
             raise Failure("broken JSON", words, FIX_ADDRESS) from None
@@ -270,6 +273,8 @@ class Complaint(NamedTuple):
     codes: str = ""
     """Its codes, types and statuses in lower case."""
     param: str = ""
+    is_of_protocol: bool = False
+    """Whether it has the form that servers of the protocol use; a gateway's or a firewall's may have another."""
 
 
 LEVELS = 8
@@ -288,6 +293,7 @@ def complaint_of(error: Any) -> Complaint:
         words=printable("; ".join(dict.fromkeys(filter(None, map(printable, words))))),
         codes=" ".join(codes).casefold(),
         param=next((text for name, text in parts if name == "param"), ""),
+        is_of_protocol=any(name == "error" or (name, text.casefold()) == ("object", "error") for name, text in parts),
     )
 
 
@@ -299,6 +305,8 @@ def _parts(name: str, value: Any, levels: int) -> Iterator[tuple[str, str]]:
     if isinstance(value, str | int | float):
         yield name, str(value)[:WORDS_LIMIT]
     elif isinstance(value, dict) and levels:
+        if "error" in value:
+            yield "error", ""
         for key, inner in value.items():
             yield from _parts(key, inner, levels - 1)
     elif isinstance(value, list) and levels:
@@ -347,11 +355,12 @@ _ANSWERS = tuple(
         # the second: a rate limit that the request alone exceeds
         (rf"413|.*request too large|{_OF_PROMPT}{_TOO_LONG}", DOES_NOT_FIT, FIX_LONG),
         (_OF_PROMPT + _FILTER, PROMPT_FILTERED, FIX_FILTER),
-        (rf"40[0356] with a web page|40[36](?!.*{_ACCESS})", PROMPT_BLOCKED, FIX_BLOCKED),
-        (rf".*{_NO_PATH}|404(?!.*model)|405|501", NO_API, FIX_ADDRESS),
+        (rf"40[0356] with a web page|40[36] \(other\)(?!.*{_ACCESS})", PROMPT_BLOCKED, FIX_BLOCKED),
+        (rf".*{_NO_PATH}|405|501", NO_API, FIX_ADDRESS),
         (rf"200|408|409|42[345]|429|499|5\d\d|40[04].*{_UNLOADED}", TRY_AGAIN, FIX_BUSY),
         (rf"401|403|.*{_KEY}", KEY_REFUSED, FIX_KEY),
         (rf"40[04].*{_NO_MODEL}", UNKNOWN_MODEL, "take one of those it lists"),
+        (r"404 (with a web page|\(other\))", NO_API, FIX_ADDRESS),
         (r"404", f"{UNKNOWN_MODEL} or address", f"check the model's name, or {FIX_ADDRESS}"),
         (r"3\d\d", "it redirects", "give the address it redirects to: {}"),
         (r"400.*enable_thinking", NOT_ACCEPTED, """switch its thinking off: --body '{{"enable_thinking": false}}'"""),
@@ -363,7 +372,8 @@ _ANSWERS = tuple(
 
 def failure_of(status: int, complaint: Complaint, headers: Mapping[str, str]) -> Failure:
     """Return what a status and its words refuse: this prompt, every one, or only this attempt."""
-    said = f"{status} {complaint.words} {complaint.codes}"
+    is_other = not complaint.is_of_protocol and complaint.words != WEB_PAGE
+    said = f"{status} {'(other) ' if is_other else ''}{complaint.words} {complaint.codes}"
     what, fix = next((what, fix) for pattern, what, fix in _ANSWERS if pattern.match(said))
     words = short_reason(complaint.words)
     reason = f"HTTP {status} {words}".rstrip() if status != 200 else f"answered 200 with an error: {words}"

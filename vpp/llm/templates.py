@@ -119,12 +119,17 @@ def _style_of(text: str, role: str) -> Style:
     found = {
         "lacks": [group[0] for group in groups if "?" not in group and not {*group} & {*slots}],
         "has the unknown slot": [slot for slot in slots if not any(slot in group for group in groups)],
-        "asks for several forms of answer,": forms if len(forms) > 1 else [],
     }
-    faults = [f"{fault} {', '.join(f'{{{slot}}}' for slot in which)}" for fault, which in found.items() if which]
+    faults = [f"{fault} {_listed(which)}" for fault, which in found.items() if which]
     if faults:
         raise InputError(f"the {role} template {' and '.join(faults)}: write a brace that is no slot doubled")
+    if len(forms) > 1:
+        raise InputError(f"the {role} template asks for several forms of answer ({_listed(forms)}): keep one of them")
     return FORM_SLOTS[forms[0]]
+
+
+def _listed(slots: Sequence[str]) -> str:
+    return ", ".join(f"{{{slot}}}" for slot in slots)
 
 
 @cache

@@ -27,16 +27,14 @@ from vpp.findings.status import finish_words, rows_sentence, steps_done, withhel
 from vpp.findings.verdict import blocks, run_verdict
 from vpp.runs.directory import RunReader, Snapshot
 from vpp.runs.group import Group
-from vpp.runs.spec import RunSpec
 from vpp.settings import Config
 from vpp.show.blocks import Code, Heading, Metrics, Note, Quote, Table
-from vpp.show.markup import html, markdown, markdown_text, plain, text
-from vpp.show.words import NOTICEABLE, capitalised, counted, cut, integer
+from vpp.show.markup import CREDENTIALS, html, markdown, markdown_text, plain, text
+from vpp.show.words import NOTICEABLE, capitalised, counted, cut, integer, listed
 
 MOST_ROWS = 5
 LONGEST_CELL = 160
 HASH = 12
-CREDENTIALS = re.compile(r"(?<=://)[^/?#\s]*@")
 SPLITS: Mapping[str, str] = {
     "random": "split by chance",
     "file": "the test rows are a file of their own",
@@ -147,7 +145,7 @@ def appendix(reader: RunReader) -> Mapping[str, tuple[object, ...]]:
         "Ruled out": ruled_out_table(ruled_out(snapshot.view, dataset), seed_text=snapshot.view.seed_text),
         "How far to trust this": map(Note, (*caveats(snapshot, dataset), *withheld_sentences(reader.read_answers()))),
         "Options and table": options(snapshot, dataset),
-        "The command that repeats the run": command(snapshot.spec),
+        "The command that repeats the run": command(snapshot),
     }
     every = {title: tuple(section) for title, section in sections.items()}
     return {title: section for title, section in every.items() if section}
@@ -194,9 +192,13 @@ def options(snapshot: Snapshot, dataset: Dataset) -> Iterator[object]:
         yield Table(head=("column or label", "what it means"), rows=meanings)
 
 
-def command(spec: RunSpec) -> Iterator[object]:
+def command(snapshot: Snapshot) -> Iterator[object]:
     """Yield the command as it was typed, without its directory, a password in an address, or control characters."""
+    spec, started = snapshot.spec, snapshot.view.start
     yield Note("Equal data, options, answers and versions give an equal run.")
+    if started:
+        used = {**started.versions, **{f"{role} model": model for role, model in started.models.items()}}
+        yield Note(f"This one ran with {listed([' '.join(each) for each in used.items()])}.")
     if not spec.command:
         yield Note("It was not started on a command line: on Watch, Start again with changes fills in its settings.")
         return

@@ -140,12 +140,9 @@ class Worker:
             with on_signals(partial(loop.call_soon_threadsafe, self.control.obey, "stop")):
                 if end := await self._until_it_ends():
                     self.record(end)
-        except OSError as error:  # the disk may still take a shorter line
+        except OSError as error:
             log.error("the run cannot be recorded: %s", error)
-            self.journal.forget()
-            with suppress(OSError):
-                self.record(RunFailed(reason="disk", detail=refusal(error, self.directory.path)))
-            self.journal.forget()
+            self._record_refusal(RunFailed(reason="disk", detail=refusal(error, self.directory.path)))
         finally:
             await cancel(watchers)
         self.slots.give_back()
@@ -161,6 +158,16 @@ class Worker:
             self.journal.flush(sync=True)
         if isinstance(event, RunPaused | RunFinished | RunFailed):
             self.control.carry_out()
+
+    def _record_refusal(self, failure: RunFailed) -> None:
+        """Record a disk's refusal after the lines that wait, such as paid answers; without them if it refuses again."""
+        try:
+            self.record(failure)
+        except OSError:
+            self.journal.forget()  # the disk may still take a shorter line
+            with suppress(OSError):
+                self.record(failure)
+        self.journal.forget()
 
     def beat(self, **changes: Any) -> None:
         """Write a heartbeat, if the disk takes it: the run works without. changes: of its fields since the last."""

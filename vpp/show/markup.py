@@ -41,6 +41,8 @@ _RECOGNISED_LATER = re.compile(r"[:@#](?=\S)|www(?=\.)", re.IGNORECASE)
 _REPLACED = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _SPACE = re.compile("[\\s\ufeff]+")
 FORMULA = re.compile("[' \xa0\u3000]*[=+\\-@＝＋－＠\t\r\n]")
+CREDENTIALS = re.compile(r"(?<=://)[^/?#\s]*@")
+"""User name and password of an address."""
 _LINE_END = re.compile("\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 
 
@@ -247,7 +249,12 @@ def diff_html(before: str, after: str) -> str:
 
 
 KEYWORDS = "|".join(kwlist)
-PYTHON = re.compile(rf"""#.*|(?P<lit>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|\b\d[\w.]*)|\b(?P<kw>{KEYWORDS})\b""")
+PYTHON = re.compile(  # comments; strings with three quotes and one, and numbers; keywords
+    r"#.*|(?P<lit>(?:\b[rbfu]{1,2})?"
+    r"(?:\"{3}(?:[^\\]|\\.)*?\"{3}|'{3}(?:[^\\]|\\.)*?'{3}"
+    r"|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*')|\b\d[\w.]*(?:(?<=e)[-+]\d+)?)"
+    rf"|\b(?P<kw>{KEYWORDS})\b"
+)
 
 
 def program_html(source: str) -> str:

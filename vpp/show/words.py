@@ -103,6 +103,11 @@ def value_of(value: Value | None, decimals: int | None = None) -> str:
     return target_text(value, decimals) if isinstance(value, float) else value_text(value)
 
 
+def constant_text(value: Value | None) -> str:
+    """Return the answer of a constant: a label in quotes, or the mean of targets."""
+    return number(value) if isinstance(value, float) else f"“{value}”"
+
+
 def shortest(value: float) -> str:
     """The shortest text that reads back as the same number: 3 for 3.0."""
     return str(int(value)) if float(value).is_integer() and abs(value) < 1e16 else repr(float(value))
