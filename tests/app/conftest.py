@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect, sync_playwright
-from playwright.sync_api import Error as PlaywrightError
 
 from tests.processes import free_port
 from vpp.runs.directory import RunReader
@@ -44,14 +43,6 @@ class App:
     runs: Path
     environment: dict[str, str]
     pid: int
-
-
-def is_served(page: Page, port: int) -> bool:
-    """Open the app; False while its port refuses connections."""
-    try:
-        return bool((reply := page.goto(f"http://127.0.0.1:{port}/")) and reply.ok)
-    except PlaywrightError:
-        return False
 
 
 @pytest.fixture(scope="session")

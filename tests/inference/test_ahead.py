@@ -66,7 +66,7 @@ def test_events_have_the_same_content_in_any_order_of_calls_and_only_mh_asks_mor
         assert [e for e in events if isinstance(e, IN_ORDER)] == [e for e in plain if isinstance(e, IN_ORDER)]
         for slot in range(config.size):
             assert events_of(events, slot) == events_of(plain, slot), "in the order of its own phases"
-        orders.add(tuple(map(id_of, events)))
+        orders.add(tuple((type(event), getattr(event, "particle", None)) for event in events))
         assert Counter(script.proposed + script.drawn) == Counter(alone.proposed + alone.drawn)
         if memo and not method.startswith("mh"):
             assert script.known.keys() == alone.known.keys()
@@ -74,10 +74,6 @@ def test_events_have_the_same_content_in_any_order_of_calls_and_only_mh_asks_mor
             assert script.known.keys() >= alone.known.keys()
             assert script.calls <= plan(config, n_train=18, n_test=7).calls
     assert len(orders) > 1 or method == "vml", "the calls did finish in different orders"
-
-
-def id_of(event):
-    return type(event).__name__, getattr(event, "particle", None)
 
 
 def events_of(events, slot):

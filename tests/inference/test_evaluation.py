@@ -26,11 +26,6 @@ def whole_run(task, method="smc", *, final_weights="paper", seed=0, **options):
     return problem, events, last, scripted.run_conclusion(problem, config, last)
 
 
-def literal_log_p(problem, text, rows):
-    literal = Literal(problem.dataset.task)
-    return literal.log_p(rows, literal.f(text, rows))
-
-
 def literal_alone(problem, rows):
     """log p(y) of the mean, or of the commoner label, of the training targets."""
     train = [row.target for row in problem.dataset.train]
@@ -55,7 +50,8 @@ def test_the_papers_final_weights_are_those_of_the_last_step(task, seed):
 def test_rescored_weights_are_of_the_final_texts_at_beta_one(task, final_weights):
     problem, _, last, end = whole_run(task, final_weights=final_weights)
     rows = problem.dataset.train if final_weights == "train" else problem.buffer(last.step, size=12)
-    log_liks = [literal_log_p(problem, p.text, rows) for p in last.particles]
+    literal = Literal(task)
+    log_liks = [literal.log_p(rows, literal.f(p.text, rows)) for p in last.particles]
     texts = [p.text for p in last.particles]
     sentences = {t: lik - math.log(last.n_candidates) for t, lik in zip(texts, log_liks, strict=True)}
     *shares, constant = softmax([*sentences.values(), literal_alone(problem, rows)])

@@ -76,11 +76,6 @@ def test_a_tempered_step_an_unscored_text_and_other_rows_never_count() -> None:
     assert n_after(plain, step({"a": labels(40)}, first=21)) == 0
 
 
-def long_run(variant: str, task: str, **options: object) -> tuple[Config, list[Event]]:
-    config = scripted.variant(variant, seed=3, epochs=4, tau="auto", final_weights="rescored", **options)
-    return config, scripted.run(problem_of(config, task), config)
-
-
 def problem_of(config: Config, task: str):
     return scripted.make_problem(config, scripted.Script(task), n_train=18)
 
@@ -94,7 +89,8 @@ def test_a_settled_run_is_the_beginning_of_the_long_one_and_ends_there_after_any
     """All variants together, so that some settle early, some late, and some never."""
     ends = set()
     for variant in SETTLING:
-        config, whole = long_run(variant, task)
+        config = scripted.variant(variant, seed=3, epochs=4, tau="auto", final_weights="rescored")
+        whole = scripted.run(problem_of(config, task), config)
         data = problem_of(config, task).dataset
         counts = [settling_of(view_of(*whole[: whole.index(each) + 1]), data).n for each in steps_of(whole)]
         for patience in (1, 2, 4):

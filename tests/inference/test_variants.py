@@ -34,10 +34,6 @@ def whole_run(name, task="classification", *, n_train=20, script=None, **options
     return problem, script, scripted.run(problem, config)
 
 
-def steps_of(events, kind, step):
-    return scripted.of_kind(events, kind, step=step)
-
-
 @TASKS
 def test_vml5_is_five_hypotheses_that_begin_as_the_seed_sentence_and_take_everything_and_vml_the_first(task):
     _, _, events = whole_run("vml5", task, particles=3)
@@ -151,7 +147,7 @@ def test_carried_weights_are_the_products_of_the_steps_since_they_were_last_equa
         assert reweighted.ess == pytest.approx(ess(reweighted.weights))
         mean = math.log(np.mean(np.exp(log_w - log_w.max()))) + log_w.max()
         assert reweighted.log_evidence == pytest.approx(log_evidence + mean)
-        if steps_of(events, Resampled, step):
+        if scripted.of_kind(events, Resampled, step=step):
             log_evidence, log_w = log_evidence + mean, np.zeros(6)
         for proposed in scripted.of_kind(events, Proposed, step=step, why="likelihood"):
             ratio = proposed.log_likelihood_proposal - proposed.log_likelihood
@@ -171,9 +167,9 @@ def test_incremental_exponents_are_the_papers_and_adaptive_ones_keep_the_ess_at_
     assert short
     for reweighted in short:
         assert reweighted.ess == pytest.approx(5.0, rel=1e-6)
-        assert steps_of(events, Resampled, reweighted.step)
+        assert scripted.of_kind(events, Resampled, step=reweighted.step)
     at_end = [e for e in scripted.of_kind(events, Reweighted) if e.beta == 1]
-    assert [bool(steps_of(events, Resampled, e.step)) for e in at_end] == [e.ess < 5 for e in at_end]
+    assert [bool(scripted.of_kind(events, Resampled, step=e.step)) for e in at_end] == [e.ess < 5 for e in at_end]
     assert max(e.ess for e in at_end) > 5
     *_, events = whole_run("smc", tempering="adaptive", particles=10, epochs=1, batch_size=20)
     (reweighted,) = scripted.of_kind(events, Reweighted)

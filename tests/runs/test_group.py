@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pages.parts.opening import SHIPPED
+from tests.inference.scripted import run_conclusion
 from tests.inspected import log_marginal
 from tests.processes import Desk, Model, wait_until
 from tests.reporting.builders import DEMO, SEED, YES_NO, drawn, finished, started, view_of
@@ -20,7 +21,6 @@ from vpp.data.dataset import Row
 from vpp.errors import InputError
 from vpp.events import Event, RunFinished
 from vpp.findings.comparison import seeds, seeds_record, weights_by_text
-from vpp.inference.sampling import conclude
 from vpp.posterior.likelihood import labels_alone
 from vpp.problem import Prediction
 from vpp.runs.directory import RunDirectory, RunReader
@@ -60,16 +60,12 @@ class Says:
         return tuple(Prediction(row=row.id, value=values[row.id], branch=branch) for row in rows)
 
 
-async def _all(problem, config, population) -> list[Event]:  # type: ignore[no-untyped-def]
-    return [event async for event in conclude(problem, config, population)]
-
-
 def ended(texts: Sequence[str], answers: Answers) -> RunView:
     """A run that ends with these texts, weighed and evaluated as the sampler does it."""
     config = replace(SPEC.config, particles=len(texts))
     events: list[Event] = [started(config, YES_NO), *drawn(*texts), finished(1, texts)]
     problem = replace(problem_of(replace(SPEC, config=config), YES_NO), learner=Says(answers))
-    last = asyncio.run(_all(problem, config, population_of(view_of(*events))))
+    last = run_conclusion(problem, config, population_of(view_of(*events)))
     return view_of(*events, *last, RunFinished(outcome="finished"))
 
 

@@ -65,13 +65,6 @@ def test_every_line_survives_the_journal(value: Record | Answer) -> None:
 
 
 @pytest.fixture
-def empty(shared_desk: Desk, undisturbed: dict[str, Outcome], tmp_path: Path) -> RunDirectory:
-    """A run without events yet, but for what a test copies from a finished one."""
-    shutil.copy(shared_desk.folder / "smc" / "run.json", tmp_path)
-    return RunDirectory(tmp_path)
-
-
-@pytest.fixture
 def lines(shared_desk: Desk, undisturbed: dict[str, Outcome]) -> list[bytes]:
     return shared_desk.directory("smc").journal.read_bytes().splitlines(keepends=True)
 
@@ -98,7 +91,9 @@ def test_reading_bit_by_bit_equals_reading_at_once(data: st.DataObject, lines: l
     assert reader.view == view_of(lines)
 
 
-def test_a_watchers_snapshot_does_not_change_under_it(empty: RunDirectory, lines: list[bytes]) -> None:
+def test_a_watchers_snapshot_does_not_change_under_it(tmp_path: Path, lines: list[bytes], shared_desk: Desk) -> None:
+    shutil.copy(shared_desk.folder / "smc" / "run.json", tmp_path)
+    empty = RunDirectory(tmp_path)
     empty.journal.write_bytes(b"".join(lines[:200]))
     reader = RunReader(empty)
     before = reader.refresh().view
@@ -109,15 +104,12 @@ def test_a_watchers_snapshot_does_not_change_under_it(empty: RunDirectory, lines
     assert reader.refresh().view is reader.refresh().view
 
 
-STARTED = RunStarted(config={}, dataset={}, seed_text="s", steps=2, templates={}, versions={}, models={})
-
-
 def test_a_resume_counts_the_answers_up_to_the_last_complete_step(tmp_path: Path) -> None:
     path = tmp_path / "events.jsonl"
     journal = Journal(path)
     whole = StepFinished(step=-1, population=(), batch=())
     steps: list[tuple[str, Event]] = [
-        ("first", STARTED),
+        ("first", RunStarted(config={}, dataset={}, seed_text="s", steps=2, templates={}, versions={}, models={})),
         ("second", whole),
         ("void", RunResumed(step=-1)),
         ("third", RunResumed(step=2)),  # after a pause, which makes nothing void

@@ -90,10 +90,6 @@ def test_pauses_interruptions_and_waiting_are_not_the_runs_time() -> None:
     assert view(*FIRST, second=-1).wall_s == 0
 
 
-def before(seconds: float) -> float:
-    return time.time() - seconds
-
-
 def test_without_a_worker_a_begun_run_is_interrupted(directory: RunDirectory) -> None:
     assert directory.state(view(*FIRST)) == "interrupted"
     assert directory.state(view(*FIRST, RunPaused(reason="endpoint"))) == "interrupted"
@@ -105,7 +101,7 @@ def test_a_held_run_is_what_its_worker_says(directory: RunDirectory) -> None:
         directory.beat(Heartbeat())
         assert directory.state(view(*FIRST)) == "running"
         assert directory.state(view(*FIRST, RunPaused(reason="user"))) == "paused"
-        directory.beat(Heartbeat(at=before(STALLED_AFTER_S + 1)))
+        directory.beat(Heartbeat(at=time.time() - STALLED_AFTER_S - 1))
         assert directory.state(view(*FIRST)) == "stalled"
         directory.beat(Heartbeat(queued=True))
         assert directory.state(view(*FIRST)) == "queued"
