@@ -299,7 +299,6 @@ def test_the_first_population_is_the_texts_and_nothing_was_asked_or_planned_for_
 
 IMPOSSIBLE = (
     ("restart", 1.5, "restart is 1.5: it must lie between 0 and 1"),
-    ("batch_size", 0, "at least 1"),
     ("tempering", "cold", "choose one of auto, paper, incremental, adaptive"),
     ("mutate", "never", "choose one of every, filtered"),
     ("abstention_cost", 3.0, "between 0 and 1"),

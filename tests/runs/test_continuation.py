@@ -14,7 +14,7 @@ from tests.processes import Desk, Model, Outcome, beside_the_constant
 from tests.reporting import builders
 from vpp.data.dataset import Row
 from vpp.demo.server import SURE
-from vpp.errors import DataError, InputError, RunError
+from vpp.errors import InputError, RunError
 from vpp.findings.asking import going_on_words
 from vpp.findings.result import evidence, summary
 from vpp.inference.plan import plan
@@ -67,14 +67,6 @@ def test_a_run_without_particles_cannot_be_gone_on_from(tmp_path: Path) -> None:
     reader = builders.run(tmp_path, data=inspected.LABELS, config=inspected.LABEL_CONFIG)
     with pytest.raises(RunError, match="has no particles yet"):
         continue_run(reader.directory, ANSWERED)
-
-
-def test_rows_that_cannot_be_added_are_refused_before_anything_is_written(tmp_path: Path) -> None:
-    directory = inspected.labels(tmp_path).directory
-    with pytest.raises(DataError, match="'maybe' is not a label: give one of no, yes"):
-        continue_run(directory, [Row(id=0, inputs=(("a", "20"),), target="maybe")])
-    with pytest.raises(DataError, match="answered row 1 repeats row 2 of the run"):
-        continue_run(directory, [Row(id=0, inputs=(("a", "2"),), target="yes")])
 
 
 # A person's own sentences: first hypotheses of a run, and a list that is weighed
