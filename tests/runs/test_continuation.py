@@ -10,18 +10,20 @@ import pytest
 from scipy.special import betaln
 
 from tests import inspected
-from tests.processes import Desk, Model, Outcome, beside_the_constant
+from tests.processes import PENGUINS, Desk, Model, Outcome, beside_the_constant
 from tests.reporting import builders
+from vpp.cli import main
 from vpp.data.dataset import Row
 from vpp.demo.server import SURE
 from vpp.errors import InputError, RunError
+from vpp.events import INITIAL_STEP, hypothesis_id
 from vpp.findings.asking import going_on_words
 from vpp.findings.result import evidence, summary
 from vpp.inference.plan import plan
 from vpp.library.posterior import Posterior
 from vpp.llm.prompts import seed_sentence
 from vpp.reporting.exports import data_tree, parameters
-from vpp.runs.directory import RunReader
+from vpp.runs.directory import RunDirectory, RunReader
 from vpp.runs.preparation import Preparation, continue_run, read_sentences, spec_to_continue
 from vpp.runs.spec import RunSpec
 from vpp.settings import Config
@@ -67,6 +69,39 @@ def test_a_run_without_particles_cannot_be_gone_on_from(tmp_path: Path) -> None:
     reader = builders.run(tmp_path, data=inspected.LABELS, config=inspected.LABEL_CONFIG)
     with pytest.raises(RunError, match="has no particles yet"):
         continue_run(reader.directory, ANSWERED)
+
+
+def test_the_demo_model_goes_on_from_a_run_and_counts_each_row_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("VPP_RUNS_DIR", str(tmp_path / "runs"))
+    monkeypatch.setenv("VPP_CACHE_DIR", str(tmp_path / "cache"))
+    sizes = ("--train-size", "12", "--test-size", "5", "--batch-size", "6", "--particles", "3", "--epochs", "1")
+    first, second = tmp_path / "runs" / "first", tmp_path / "runs" / "second"
+    run = ("run", str(PENGUINS), "--target", "species", "--demo", *sizes, "--run-dir", str(first), "--quiet", "--json")
+    assert main(run) == 0
+    earlier = RunReader(RunDirectory(first))
+    columns = earlier.dataset().inputs
+    rows = tmp_path / "rows.csv"
+    cells = {"island": "Dream", "sex": "male"}
+    lines = [",".join([*(cells.get(name, "190") for name in columns), target]) for target in ("Chinstrap", "")]
+    rows.write_text("\n".join([",".join([*columns, "species"]), *lines]))
+    capsys.readouterr()
+    assert main(("continue", str(first), str(rows), "--run-dir", str(second), "--json")) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["status"] == "finished"
+    assert "1 of 2 rows have no target and were left out" in err
+    later = RunReader(RunDirectory(second))
+    view, before = later.refresh().view, earlier.refresh().view
+    first_texts = [state.hypothesis for state in view.steps[INITIAL_STEP].population]
+    assert first_texts == [state.hypothesis for state in before.population]
+    assert view.usage.optimizer == 3 * view.total_steps  # 13 rows in batches of 6: 3 steps, and no first draw
+    assert view.total_steps == 3
+    ids = [row.id for row in later.dataset().train]
+    assert ids == [*(row.id for row in earlier.dataset().train), 344]  # the file has 344 rows, 0 to 343
+    assert [list(scored.rows) for scored in view.final_scores.values()] == [ids] * 3
+    assert view.evaluations["test"].rows == before.evaluations["test"].rows
+    assert {hypothesis_id(text) for text in later.refresh().spec.start} == set(first_texts)
 
 
 # A person's own sentences: first hypotheses of a run, and a list that is weighed
