@@ -24,7 +24,7 @@ async def cancel(tasks: "Iterable[Future[Any]]") -> list[Any]:
 
 @contextmanager
 def no_collecting() -> Iterator[None]:
-    """Switch the collector off for large imports, which make many objects and no garbage."""
+    """Switch the collector off for large imports and tables, which make many objects and no garbage."""
     was_on = gc.isenabled()
     gc.disable()
     try:

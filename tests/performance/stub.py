@@ -25,7 +25,7 @@ def answer(request: Request) -> Reply:
     body = json.dumps(request.body).encode()
     number = int.from_bytes(blake2b(body, digest_size=8).digest())
     question = request.body["messages"][-1]["content"]
-    if "ew rule" in question:
+    if any(words in question for words in ("ew rule", "Current rule", "What is known")):
         rule = f"Above {number % 97}.{number:016x} the output is yes, else no."
         text = f"Reasoning: the boundary moves.\nNew rule: {rule}"
     else:

@@ -16,6 +16,7 @@ from vpp.data.columns import MISSING, MOSTLY, Lines, is_date, is_quantity
 from vpp.data.dataset import DELIMITER_NAMES, ReadAs
 from vpp.data.numbers import is_integer, is_number, is_sequence, is_written_number
 from vpp.errors import DataError
+from vpp.runtime import no_collecting
 
 ENCODING_NAMES = {
     "utf-8": "UTF-8", "utf-8-sig": "UTF-8 with a byte order mark", "utf-16": "UTF-16", "mac_roman": "Mac Roman",
@@ -409,7 +410,8 @@ def read_csv(text: str, encoding: str, name: str, read_as: ReadAs, notes: Sequen
     if not delimiter:
         delimiter, note = find_delimiter(body, quotes=read_as.quotes)
     check_size(name, n_columns=1, n_rows=body.count(delimiter or "\n") + body.count("\n"))
-    records = list(read_records(body, delimiter, name=name, first_line=skipped + 1, quotes=read_as.quotes))
+    with no_collecting():  # records are many, and no garbage
+        records = list(read_records(body, delimiter, name=name, first_line=skipped + 1, quotes=read_as.quotes))
     reading = Reading(encoding=encoding, delimiter=delimiter, skipped_lines=skipped)
     return read_lines(records, reading, name, read_as, [*notes, note])
 
