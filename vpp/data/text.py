@@ -410,10 +410,10 @@ def read_csv(text: str, encoding: str, name: str, read_as: ReadAs, notes: Sequen
     if not delimiter:
         delimiter, note = find_delimiter(body, quotes=read_as.quotes)
     check_size(name, n_columns=1, n_rows=body.count(delimiter or "\n") + body.count("\n"))
+    reading = Reading(encoding=encoding, delimiter=delimiter, skipped_lines=skipped)
     with no_collecting():  # records are many, and no garbage
         records = list(read_records(body, delimiter, name=name, first_line=skipped + 1, quotes=read_as.quotes))
-    reading = Reading(encoding=encoding, delimiter=delimiter, skipped_lines=skipped)
-    return read_lines(records, reading, name, read_as, [*notes, note])
+        return read_lines(records, reading, name, read_as, [*notes, note])
 
 
 def read_lines(records: Sequence[Record], reading: Reading, name: str, read_as: ReadAs, notes: Sequence[str]) -> Grid:
