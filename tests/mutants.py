@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 FAILED = 1
 """pytest's exit code where tests ran and some failed; any other code says nothing of the mutant."""
 WITHIN_S = 300
-"""For the tests of one mutant, which take some seconds."""
+"""Longest time for the tests of one fault; they usually take a few seconds."""
 Fate = Literal["caught", "timed out", "SURVIVES"]
 
 

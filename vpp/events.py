@@ -369,7 +369,7 @@ class RunFailed:
 
 
 SamplerEvent = ParticleDrawn | Scored | Reweighted | Resampled | Proposed | StepFinished | Evaluated | Certified
-"""What a sampler yields."""
+"""The events that a sampler yields."""
 Event = RunStarted | SamplerEvent | RunPaused | RunResumed | RunFinished | RunFailed
 """Any record of a run."""
 

@@ -128,8 +128,8 @@ def complete(
     endpoint = model.endpoint
     if earlier and endpoint.is_demo == earlier.endpoint.is_demo:
         # A model file has a context of its own.
-        kept = [name for name in KEPT if name != "context_length" or not (endpoint.gguf or earlier.endpoint.gguf)]
-        endpoint = replace(endpoint, **{name: getattr(earlier.endpoint, name) for name in kept})
+        names = [name for name in KEPT if name != "context_length" or not (endpoint.gguf or earlier.endpoint.gguf)]
+        endpoint = replace(endpoint, **{name: getattr(earlier.endpoint, name) for name in names})
         if endpoint.body and any(getattr(endpoint, name) != getattr(earlier.endpoint, name) for name in DESTINATION):
             endpoint = replace(endpoint, body="")  # a vendor's own fields: another server may refuse each call
             with places.model:

@@ -143,7 +143,7 @@ def test_groups_and_dates_are_suggested_until_a_split_is_chosen():
 
 
 def zones(word: str, n: int, *, labels: str = "EMEA APAC", **read_as: Any) -> Table:
-    """60 rows, n of which have the word for a target, from line 3 on."""
+    """Return a file of 60 rows. The target of n rows, beginning at line 3, is the word."""
     cells = [word if 1 <= i <= n else labels.split()[i % 2] for i in range(60)]
     lines = "".join(f"{i}.5,{cell}\n" for i, cell in enumerate(cells))
     return Table.read(f"amount,zone\n{lines}".encode(), name="zones.csv", read_as=ReadAs(**read_as))

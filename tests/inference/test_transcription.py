@@ -60,7 +60,7 @@ def one(events, kind, step):
 @pytest.mark.parametrize("case", CASES, ids=str)
 @pytest.mark.parametrize("method", ["mh", "smc"])
 def test_the_sampler_equals_the_literal_algorithm_at_every_step(method, case):
-    """In every text, weight, ESS, ancestor and decision."""
+    """Texts, weights, ESS, ancestors and decisions are the same."""
     expected = literal(method, case)
     events = product_events(method, case)
     found = scripted.populations(events)

@@ -13,7 +13,7 @@ from types import FunctionType
 from typing import Any, Literal, NamedTuple
 
 Kind = Literal["number", "numbers", "text", "unknown"]
-"""What the cells of a column hold: `numbers` is a list of numbers, `unknown` stands for a column without any."""
+"""Type of a column's cells. `numbers`: each cell is a list of numbers. `unknown`: every cell is missing."""
 Value = float | str | list[float] | None
 """A number, a text, a sequence of numbers, or None for a missing cell."""
 Row = dict[str, Value]
@@ -25,7 +25,7 @@ class Column(NamedTuple):
 
     alias: str
     name: str
-    """As rules call it."""
+    """The column's name in rules."""
     kind: Kind
     values: tuple[str, ...]
     """All texts, if they are stated."""
@@ -168,7 +168,7 @@ class Part(NamedTuple):
     """A part of a rule, in English and in Python."""
 
     kind: str
-    """As in PHRASES; or D a number, X a cell, L a list of numbers, S a label, W texts or numbers to choose from."""
+    """A key of PHRASES, or D: number, X: cell, L: list of numbers, S: label, W: texts or numbers of a choice."""
     words: str
     code: str
     needs: tuple[str, ...] = ()
@@ -275,7 +275,7 @@ def items(columns: Sequence[Column], cells: Sequence[Part] = (), end: str = "", 
 
 
 def node(words: str, *parts: Part | float) -> Part:
-    """Make a part of a phrase and its parts, of which AND and OR have any number."""
+    """Make a part from a phrase and the parts for its slots. AND and OR take two parts or more."""
     kind, some = _KIND[words], tuple(one if isinstance(one, Part) else number(one) for one in parts)
     needs = tuple(dict.fromkeys(need for one in some for need in one.needs))
     text, code, codes = SLOT.sub("{}", words), PHRASES[kind][words], [one.code for one in some]
