@@ -19,9 +19,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from pages.parts import blocks, person
 
 _INDEX = (Path(st.__file__).parent / "static" / "index.html").read_bytes()
+BASE = "window.__streamlit = { BACKEND_BASE_URL: new URL('.', location.href).href }"
+"""Script that names the server's address: a page opened by its link would first ask for it under its own path."""
 _INLINE_SCRIPTS = " ".join(
     f"'sha256-{b64encode(hashlib.sha256(script).digest()).decode()}'"
-    for script in re.findall(rb"<script>(.*?)</script>", _INDEX, re.DOTALL)
+    for script in (BASE.encode(), *re.findall(rb"<script>(.*?)</script>", _INDEX, re.DOTALL))
 )
 POLICY = "; ".join(
     (
@@ -50,6 +52,7 @@ FONTS = ("source-serif-4-latin-opsz-normal", "fira-sans-latin-400-normal")
 """Fonts of the first screen, loaded before it is drawn: text that changes its font moves the page."""
 SHEET = "".join(
     (
+        f"<script>{BASE}</script>",
         f"<style>{(blocks.ASSETS / 'vpp.css').read_text(encoding='utf-8')}</style>",
         *(
             f'<link rel="preload" href="./app/static/fonts/{font}.woff2" as="font" type="font/woff2" crossorigin />'

@@ -124,7 +124,7 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
 
 @pytest.fixture
 def page(context: BrowserContext) -> Iterator[Page]:
-    """The module's one page, blank; fail if the app asked for another host, or for what its policy bars.
+    """The module's one page, blank; fail if the app asked for another host, or the console tells of an error.
 
     A page that goes elsewhere keeps its compiled scripts, which a new page does not.
     """
@@ -135,7 +135,7 @@ def page(context: BrowserContext) -> Iterator[Page]:
         faults.extend([] if request.url.startswith(OWN) else [request.url])
 
     def read(message: Any) -> None:
-        faults.extend([message.text] if "Content Security Policy" in message.text else [])
+        faults.extend([message.text] if message.type == "error" else [])
 
     listeners = {"console": read, "request": go, "websocket": go}
     for event, listener in listeners.items():
