@@ -73,7 +73,7 @@ def draw_hypotheses(run: OpenRun, snapshot: Snapshot) -> None:
 
 def draw_notes(run: OpenRun, snapshot: Snapshot) -> None:
     config = snapshot.spec.config
-    weights = [target_words(config), weights_words(snapshot)]
+    weights = [target_words(config), weights_words(snapshot, run.reader.dataset())]
     weights += [f"{each.name} {each.value}. {each.words}" for each in evidence_measure(snapshot)]
     parts = [Fold(title="More on the weights", blocks=tuple(map(Note, weights)))]
     if rows := evaluated_rows(snapshot.view, config, run.reader.dataset()):

@@ -19,13 +19,13 @@ from vpp.data.dataset import Dataset, Row
 from vpp.demo.optimizer import OptimizerQuestion, PriorQuestion, propose
 from vpp.demo.reading import read_rule
 from vpp.demo.rules import Column, Rule, read_row
-from vpp.events import Evaluated, Event, Reweighted
+from vpp.events import Evaluated, Event, ParticleDrawn, Proposed, Reweighted
 from vpp.findings.hypotheses import groups_at
 from vpp.findings.points import points
 from vpp.inference import sample
 from vpp.inference.population import Population
 from vpp.inference.sampling import conclude
-from vpp.posterior.disagreement import NEAR, share_alike
+from vpp.posterior.disagreement import NEAR, missing_mass, share_alike
 from vpp.posterior.likelihood import IntegratedZeroOne
 from vpp.posterior.weights import normalise
 from vpp.problem import Prediction
@@ -122,6 +122,13 @@ class Judged:
     """Mean log p(y | x) on the unseen rows, each sentence with its own noise."""
     calls: int
     """Learner calls before the evaluation."""
+    unwritten: float = 0.0
+    """Estimated probability that the known sentence was never written."""
+
+    @property
+    def unconditional(self) -> Shares:
+        """The hypotheses, their weights times the probability that the known sentence was written."""
+        return tuple((weight * (1 - self.unwritten), is_true) for weight, is_true in self.hypotheses)
 
     @property
     def is_found(self) -> bool:
@@ -162,13 +169,14 @@ def judge(table: Simulated, texts: Sequence[str], weights: Sequence[float], *, c
     )
 
 
-async def run_sampler(data: Dataset, config: Config) -> tuple[Population, list[Event], int]:
-    """The last population, the events of the run's end, and the learner's calls before it."""
+async def run_sampler(data: Dataset, config: Config) -> tuple[Population, list[str], list[Event], int]:
+    """The last population, all texts written, the events of the run's end, and the learner's calls before it."""
     roles = demo()
     problem = make_problem(config, roles, dataset=data)
     events = await collect(sample(problem, config))
     last, calls = populations(events)[-1], roles.asked
-    return last, await collect(conclude(problem, config, last)), calls
+    texts = [event.text for event in events if isinstance(event, ParticleDrawn | Proposed) and event.text]
+    return last, texts, await collect(conclude(problem, config, last)), calls
 
 
 def weigh(table: Simulated, texts: Sequence[str], *, n_rows: int) -> Judged:
@@ -181,12 +189,14 @@ def weigh(table: Simulated, texts: Sequence[str], *, n_rows: int) -> Judged:
 
 def run(seed: int, config: Config) -> Judged:
     table = simulate(seed)
-    last, end, calls = asyncio.run(run_sampler(table[0], replace(config, seed=seed)))
+    last, texts, end, calls = asyncio.run(run_sampler(table[0], replace(config, seed=seed)))
     final = next((event.weights for event in end if isinstance(event, Reweighted)), last.weights.tolist())
     test = next(event for event in end if isinstance(event, Evaluated) and event.split == "test")
     right = [dict(point.shares)[str(point.row.target)] for point in points(test, table[0])]
     judged = judge(table, [p.text for p in last.particles], final, calls=calls)
-    return replace(judged, accuracy=test.value, log_score=float(np.mean(np.log(right))))
+    written = Counter(tuple(answer(text, row) for row in table[0].train) for text in texts)
+    unwritten = missing_mass([*written.values()], share_alike([*written]))
+    return replace(judged, accuracy=test.value, log_score=float(np.mean(np.log(right))), unwritten=unwritten)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,7 +216,7 @@ def run_on_chance(seed: int, config: Config) -> Chance:
     labels = rng.permutation([str(row.target) for row in (*data.train, *data.test)]).tolist()
     rows = [replace(row, target=label) for row, label in zip((*data.train, *data.test), labels, strict=True)]
     data = replace(data, train=tuple(rows[:N_TRAIN]), test=tuple(rows[N_TRAIN:]))
-    last, end, _ = asyncio.run(run_sampler(data, replace(config, seed=seed)))
+    last, _, end, _ = asyncio.run(run_sampler(data, replace(config, seed=seed)))
     final = next(event for event in end if isinstance(event, Reweighted))
     test = next(event for event in end if isinstance(event, Evaluated) and event.split == "test")
     weights: dict[str, float] = defaultdict(float)

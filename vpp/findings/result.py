@@ -4,6 +4,7 @@ Sentences are plain text; those on how good the result is are in verdict.py.
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, cast
@@ -31,8 +32,8 @@ from vpp.inference.plan import ending_rounds, first_rounds, step_rounds
 from vpp.inference.tempered import why_nominal
 from vpp.llm.prompts import cut_cells
 from vpp.llm.protocol import SCHEMA
-from vpp.posterior.disagreement import is_uncertain
-from vpp.problem import constant_of, is_final_on_train, likelihood_of, n_pool
+from vpp.posterior.disagreement import NEAR, is_uncertain, missing_mass
+from vpp.problem import constant_of, is_final_on_train, likelihood_of, n_pool, similarity_of
 from vpp.runs.directory import JournalReader, RunDirectory, Snapshot, readable_rows
 from vpp.runs.preparation import is_structured
 from vpp.runs.spec import RunSpec
@@ -110,6 +111,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         "withheld": withheld(answers),
         "undecided": points.undecided_result(on_test) if on_test else None,
         "weights": list(view.weights),
+        "unwritten": unwritten(view, spec.config, dataset) if dataset else None,
         "noise": [points.noise(each, on_train[0], dataset) for each in on_train[1]] if dataset and on_train else None,
         "constant": constant.as_json() if constant else None,
         "log_evidence": evidence(spec, view),
@@ -220,7 +222,23 @@ def posterior_words(spec: RunSpec) -> str:
     return "heaviest first: the posterior over the sentences found, written from the rows that weigh them"
 
 
-def weights_words(snapshot: Snapshot) -> str:
+def unwritten(view: RunView, config: Config, dataset: Dataset) -> float | None:
+    """Estimate how probably the right sentence was never written, from those read on the rows of the final weights.
+
+    None without final weights, without programs, or if no model wrote a sentence.
+    """
+    if view.final is None or not config.has_programs:
+        return None
+    steps = (score for step in view.steps.values() for score in (*step.scores.values(), *step.proposal_scores.values()))
+    final = tuple(view.final_scores.values())
+    answers = {each.hypothesis: each.predictions for each in (*steps, *final) if each.rows == final[0].rows}
+    first = (each.hypothesis for each in view.draws.values() if each.origin != "yours")
+    rewrites = (each.proposal for each in view.proposals if each.proposal)
+    counts = Counter(answers[each] for each in (*first, *rewrites) if each in answers)
+    return missing_mass([*counts.values()], similarity_of(dataset, [*counts])) if counts else None
+
+
+def weights_words(snapshot: Snapshot, dataset: Dataset) -> str:
     view, config = snapshot.view, snapshot.spec.config
     if not view.population:
         return "No weights have been made yet."
@@ -243,7 +261,11 @@ def weights_words(snapshot: Snapshot) -> str:
         tempered = "" if view.final.beta == 1 else f" Log-likelihoods are divided by β = {fixed(view.final.beta)}."
         constant = " A constant answer has half of the prior." if view.final.constant else ""
         once = f"Each different hypothesis counts once, scored on the {rows}, from which it was written."
-        return f"{once}{constant}{tempered}"
+        share, missing = unwritten(view, config, dataset), ""
+        if share is not None:
+            alone = f"{percent(share)} of the sentences written agree with no other on {percent(NEAR)} of the rows"
+            missing = f" {alone}: at least about as probably, the right one was never written."
+        return f"{once}{constant}{tempered}{missing}"
     if last.resampling:
         return f"The hypotheses were copied by weight at step {last.step + 1}, which sets the weights equal."
     beta = last.reweighting.beta if last.reweighting else 1.0

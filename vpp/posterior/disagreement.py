@@ -41,6 +41,18 @@ def closeness(answers: Sequence[Sequence[Value | None]], *, span: float) -> Floa
         return np.asarray(1 - np.minimum(1.0, d / span) if span > 0 else d == 0, dtype=np.float64)
 
 
+def missing_mass(counts: npt.ArrayLike, similarity: npt.ArrayLike) -> float:
+    """Share of draws that are near no other: Good and Turing's estimate of how probably the next one will be so too.
+
+    Source: Good, The population frequencies of species and the estimation of population parameters (1953). counts: (n,)
+    draws of each kind. similarity: (n, n) of the kinds.
+    """
+    counts, others = np.asarray(counts), np.array(similarity)
+    np.fill_diagonal(others, 0)
+    is_alone = (counts == 1) & (others.max(axis=1) < NEAR)
+    return float(is_alone.sum() / counts.sum())
+
+
 def is_uncertain(votes: Sequence[Value | None], weights: Sequence[float]) -> bool:
     """True if the particles that answered are not unanimous, whatever their weights (Section 5.3).
 

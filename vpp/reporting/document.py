@@ -69,12 +69,12 @@ def two_pages(reader: RunReader) -> Iterator[object]:
         if first:
             yield replace(row_table(rows, first[:MOST_ROWS]), opens=False)
     yield Heading("Method and data")
-    yield method(snapshot)
+    yield method(snapshot, dataset)
     yield data(dataset)
     yield citation(snapshot, reader.directory.id)
 
 
-def method(snapshot: Snapshot) -> Table:
+def method(snapshot: Snapshot, dataset: Dataset) -> Table:
     spec, view, usage = snapshot.spec, snapshot.view, snapshot.usage
     config = spec.config
     ran = f"{METHODS[config.method].name}: {counted(config.size, 'hypothesis', 'hypotheses')}"
@@ -95,7 +95,7 @@ def method(snapshot: Snapshot) -> Table:
         ("models", f"{capitalised(roles)}; {counted(usage.calls, 'call')}, {tokens} tokens."),
         ("reading", reading),
         ("likelihood", _likelihood(config, spec.dataset["task"])),
-        ("weights", weights_words(snapshot)),
+        ("weights", weights_words(snapshot, dataset)),
     )
     return Table(head=("method", "in this run"), rows=rows)
 
