@@ -1,6 +1,8 @@
 """Hypotheses merged where they nearly agree, their cards, and what their weights say."""
 
+import json
 from dataclasses import replace
+from operator import eq
 from pathlib import Path
 
 import numpy as np
@@ -15,15 +17,17 @@ from tests.sampled import VARIANTS, sampled, sampled_run
 from vpp.errors import InputError
 from vpp.findings import hypotheses
 from vpp.findings.hypotheses import Hypothesis, Node
+from vpp.findings.result import unwritten, weights_words
 from vpp.findings.step import Cards, Names
 from vpp.posterior.disagreement import missing_mass, share_alike
 from vpp.posterior.weights import Floats
-from vpp.runs.directory import RunReader
+from vpp.runs.directory import RunDirectory, RunReader
 from vpp.settings import Config
 from vpp.show.blocks import Deck
 from vpp.show.markup import html
 from vpp.show.words import number
 
+TITANIC = Path(__file__).parents[2] / "assets" / "examples" / "example-titanic"
 RULE = "If proline is above {}, output class_0; otherwise, output {}."
 NUMBERS = st.integers(0, 99_999).map(lambda tenths: f"{tenths / 10:,.1f}")
 
@@ -255,3 +259,23 @@ def test_the_mass_of_sentences_never_written_is_near_the_probability_of_a_new_on
     assert np.mean(estimates) == pytest.approx(np.mean([1 - law[kinds].sum() for kinds, _ in samples]), abs=0.03)
     assert missing_mass([1, 1, 2], [[1, 0.95, 0], [0.95, 1, 0], [0, 0, 1]]) == 0, "those that are near one another"
     assert missing_mass([1, 1, 2], np.eye(3)) == 0.5
+
+
+def test_sentences_written_that_are_near_no_other_are_counted_over_the_whole_run() -> None:
+    run = RunReader(RunDirectory(TITANIC))
+    events = [json.loads(line) for line in run.directory.journal.read_text("utf-8").splitlines()]
+    events = [event.get("event", event) for event in events]
+    answers = {each["hypothesis"]: each["predictions"] for each in events if each.get("type") == "scored"}
+    written = [
+        each.get("proposal") or each["hypothesis"]
+        for each in events
+        if each.get("type") in ("particle_drawn", "proposed")
+    ]
+
+    def are_near(one: str, other: str) -> bool:
+        return sum(map(eq, answers[one], answers[other])) >= 95
+
+    alone = [sum(are_near(one, other) for other in written) == 1 for one in written]
+    snapshot = run.refresh()
+    assert unwritten(snapshot.view, snapshot.spec.config, run.dataset()) == pytest.approx(np.mean(alone))
+    assert "% of the sentences written agree with no other on" in weights_words(snapshot, run.dataset())
