@@ -40,7 +40,19 @@ from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView, constant_weight, ess_of_sentences, log_evidence, priors
 from vpp.settings import Config
 from vpp.show.blocks import Block, Metric, Note, Quote, Say, Table
-from vpp.show.words import EQUAL, MAJORITY, capitalised, counted, fixed, in_words, integer, number, percent, seconds
+from vpp.show.words import (
+    EQUAL,
+    MAJORITY,
+    NOTICEABLE,
+    capitalised,
+    counted,
+    fixed,
+    in_words,
+    integer,
+    number,
+    percent,
+    seconds,
+)
 
 MILLION = 1e6
 
@@ -206,8 +218,10 @@ def constant_answer(view: RunView, config: Config, dataset: Dataset) -> Constant
 
 
 def odds_words(view: RunView, config: Config, dataset: Dataset) -> str:
-    found = constant_answer(view, config, dataset)
-    return found.words if found else ""
+    """Return what stands beside the weights: the odds against a constant answer, and whether the right one is there."""
+    found, share = constant_answer(view, config, dataset), unwritten(view, config, dataset) or 0.0
+    missing = f"Probability that the right one was never written: at least about {percent(share)}."
+    return " ".join([*([found.words] if found else []), *([missing] if share >= NOTICEABLE else [])])
 
 
 # What the weights are
@@ -261,10 +275,12 @@ def weights_words(snapshot: Snapshot, dataset: Dataset) -> str:
         tempered = "" if view.final.beta == 1 else f" Log-likelihoods are divided by β = {fixed(view.final.beta)}."
         constant = " A constant answer has half of the prior." if view.final.constant else ""
         once = f"Each different hypothesis counts once, scored on the {rows}, from which it was written."
-        share, missing = unwritten(view, config, dataset), ""
-        if share is not None:
-            alone = f"{percent(share)} of the sentences written agree with no other on {percent(NEAR)} of the rows"
-            missing = f" {alone}: at least about as probably, the right one was never written."
+        missing = ""
+        if (share := unwritten(view, config, dataset)) is not None:
+            missing = (
+                f" {percent(share)} of the sentences written agree with no other on {percent(NEAR)} of the rows: about how "
+                "probably the next one would be new, and at least how probably the right one is missing."
+            )
         return f"{once}{constant}{tempered}{missing}"
     if last.resampling:
         return f"The hypotheses were copied by weight at step {last.step + 1}, which sets the weights equal."
