@@ -278,8 +278,8 @@ def weights_words(snapshot: Snapshot, dataset: Dataset) -> str:
         missing = ""
         if (share := unwritten(view, config, dataset)) is not None:
             missing = (
-                f" {percent(share)} of the sentences written agree with no other on {percent(NEAR)} of the rows: about how "
-                "probably the next one would be new, and at least how probably the right one is missing."
+                f" {percent(share)} of the sentences written agree with no other on {percent(NEAR)} of the rows: about "
+                "how probably the next one would be new, and at least how probably the right one is missing."
             )
         return f"{once}{constant}{tempered}{missing}"
     if last.resampling:
