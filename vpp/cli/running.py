@@ -321,10 +321,6 @@ def app(options: Namespace) -> NoReturn:
     os.execve(sys.executable, [sys.executable, "-m", "streamlit", "run", "app.py", *served], variables)
 
 
-def demo_server(options: Namespace) -> NoReturn:
-    os.execv(sys.executable, [sys.executable, "-m", "vpp.demo", *options.words])
-
-
 def check_server(options: Namespace) -> Lines:
     spec = endpoint_of(options)
     preparation.check_endpoint(spec, needs_model=False)

@@ -257,7 +257,7 @@ def main() -> None:
     """Serve until interrupted; print the base URL once requests are accepted."""
     import uvicorn
 
-    parser = argparse.ArgumentParser(prog="python -m vpp demo-server", description="Serve the demo model at /v1.")
+    parser = argparse.ArgumentParser(prog="python -m vpp.demo", description="Serve the demo model at /v1.")
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8900, help="0 chooses a free port")
     parser.add_argument("--latency-ms", type=float, default=0, help="mean time of an answer")
