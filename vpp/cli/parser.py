@@ -164,8 +164,6 @@ def _control(commands: Commands) -> None:
     rename = on_run(commands, "rename", "stored:rename", "give a run another name")
     rename.add_argument("name", metavar="NAME")
     on_run(commands, "delete", "stored:delete", "remove a run for good")
-    cache = command(commands, "cache", "stored:cache", "show the response cache's size, or empty it")
-    cache.add_argument("action", choices=("info", "clear"))
 
 
 def _reading(commands: Commands) -> None:
