@@ -290,10 +290,10 @@ def served_by_thread(served: M) -> Iterator[M]:
 
 @contextmanager
 def demo_server(*, port: int = 0, **options: float) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """`vpp demo-server` as a process; yields its base URL."""
+    """The demo model as a process; yields its base URL."""
     port = port or free_port()
     words = [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", str(value))]
-    command = [sys.executable, "-m", "vpp", "demo-server", "--port", str(port), *words]
+    command = [sys.executable, "-m", "vpp.demo", "--port", str(port), *words]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None

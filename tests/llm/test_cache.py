@@ -34,18 +34,16 @@ def plant(folder: Path, **row: Any) -> None:
     given = {**COLUMNS, "key": "k", **row}
     names, places = ", ".join(given), ", ".join("?" * len(given))
     with sqlite3.connect(folder / "cache.db") as database:
-        database.execute(f"INSERT INTO Cache ({names}) VALUES ({places})", list(given.values()))
+        database.execute(f"INSERT OR REPLACE INTO Cache ({names}) VALUES ({places})", list(given.values()))
     database.close()
 
 
 def used(folder: Path) -> Completion | None:
-    """Return the answer under `k`; then write, inspect and clear the cache, as a run may."""
+    """Return the answer under `k`; then write another, as a run may."""
     cache = ResponseCache(folder)
     answer = cache.get("k")
     cache.put("k", ANSWER)
     assert cache.get("k") == ANSWER
-    cache.info()
-    cache.clear()
     cache.close()
     return answer
 
@@ -56,7 +54,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "cache"
 
 
-def test_an_answer_is_found_again_until_the_cache_is_cleared(tmp_path: Path) -> None:
+def test_an_answer_is_found_again_in_a_private_folder(tmp_path: Path) -> None:
     folder = tmp_path / "deep" / "cache"
     cache = ResponseCache(folder)
     assert folder.stat().st_mode & 0o777 == 0o700
@@ -66,11 +64,6 @@ def test_an_answer_is_found_again_until_the_cache_is_cleared(tmp_path: Path) -> 
     cache.close()
     again = ResponseCache(folder)
     assert again.get("k") == ANSWER
-    entries, size = again.info()
-    assert (entries, size > 0) == (1, True)
-    assert again.clear() == 1
-    assert again.info()[0] == 0
-    assert again.get("k") is None
     again.close()
 
 

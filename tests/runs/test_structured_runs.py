@@ -1,5 +1,6 @@
 """Runs whose server may hold answers to a schema, or has little room for cells of long text."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,14 @@ class Holding(Model):
             return chat('{"output": "TORVEN"}')
         if request.path.endswith("/chat/completions"):
             request.body["model"] = "demo"
-        return await super().behave(request)
+        reply = await super().behave(request)
+        return held_to_schema(reply) if reply and self.honours and FIELD in request.body else reply
+
+
+def held_to_schema(reply: Reply) -> Reply:
+    """Put an answer of the demo model into the schema's two fields."""
+    explanation, _, output = json.loads(reply.body)["choices"][0]["message"]["content"].rpartition("\nOutput: ")
+    return chat(json.dumps({"explanation": explanation.removeprefix("Explanation: "), "output": output}))
 
 
 def is_probe(body: dict[str, Any]) -> bool:

@@ -11,9 +11,9 @@ import pytest
 from scipy.stats import chi2
 
 from tests.processes import ROOT
+from vpp import __version__
 from vpp.bench.sweep import (
     METHODS,
-    NOT_IN_CSV,
     SWEPT_TASKS,
     Cell,
     Outcome,
@@ -57,7 +57,6 @@ def outcome(task: str, method: str, seed: int, test: float, **changed: Any) -> O
         "oracle_best_test": None,
         "best_on_train": None,
         "last_text": "",
-        "versions": (("vpp", "0"),),
     }
     return {"task": task, "method": method, "seed": seed, "test": test, **usual, **changed}
 
@@ -195,7 +194,7 @@ def test_no_table_is_empty_and_the_papers_rows_follow_ours() -> None:
 def test_results_have_a_line_a_cell_and_lists_as_json() -> None:
     rows = list(csv.DictReader(io.StringIO(results_csv(LINEAR).decode())))
     assert len(rows) == len(LINEAR)
-    assert list(rows[0]) == [name for name in LINEAR[0] if name not in NOT_IN_CSV]
+    assert list(rows[0]) == [name for name in LINEAR[0] if name != "last_text"]
     smc = next(row for row in rows if row["method"] == "smc")
     assert json.loads(smc["ess"]) == [2.0, 10.0]
     assert (smc["acceptance_rate"], smc["uncertain"]) == ("", "")
@@ -225,6 +224,7 @@ def test_the_oracle_looks_at_the_test_rows_and_the_choice_at_the_training_rows()
 def test_the_tables_say_how_hypotheses_are_read(reading: Reading) -> None:
     text = tables_markdown(spec(setting=Setting(reading=reading)), LINEAR)
     assert f", reading {reading}, " in text
+    assert f"vpp {__version__}; each run records its own." in text
     assert ("on all training rows in every step" in text) == (reading != "rows")
 
 

@@ -229,8 +229,7 @@ def folder_name(endpoint: EndpointSpec, reading: Reading) -> str:
 # What came of a cell
 
 Outcome = Mapping[str, Any]
-"""A finished cell's row of results.csv, and the fields of `NOT_IN_CSV`."""
-NOT_IN_CSV = ("last_text", "versions")
+"""A finished cell's row of results.csv, and its last text."""
 
 
 def outcome_of(cell: Cell, directory: RunDirectory, view: RunView) -> Outcome:
@@ -256,7 +255,6 @@ def outcome_of(cell: Cell, directory: RunDirectory, view: RunView) -> Outcome:
         "oracle_best_test": five[0],
         "best_on_train": five[1],
         "last_text": only.removeprefix(view.seed_text).strip(),
-        "versions": tuple(sorted(view.start.versions.items())) if view.start else (),
     }
 
 
@@ -269,6 +267,6 @@ def best_of_five(individual: Mapping[str, Sequence[float]], metric: str) -> tupl
 
 def results_csv(outcomes: Sequence[Outcome]) -> bytes:
     """Return results.csv: one row per finished cell; lists as JSON, missing values empty."""
-    frame = pd.DataFrame(outcomes, dtype=object).drop(columns=[*NOT_IN_CSV], errors="ignore")
+    frame = pd.DataFrame(outcomes, dtype=object).drop(columns="last_text", errors="ignore")
     text: str = frame.map(lambda cell: json.dumps(cell) if isinstance(cell, list) else cell).to_csv(index=False)
     return text.encode()

@@ -312,9 +312,7 @@ def tables_markdown(spec: SweepSpec, outcomes: Sequence[Outcome]) -> str:
 
 def heading(spec: SweepSpec, outcomes: Sequence[Outcome]) -> list[str]:
     """Return paragraphs on the model, the settings and the limits of the numbers."""
-    sets = dict.fromkeys(run["versions"] for run in outcomes) or {tuple(sorted(software().items())): None}
-    # Several if the software changed during the sweep.
-    versions = "; and with ".join(", ".join(f"{name} {version}" for name, version in each) for each in sets)
+    versions = ", ".join(f"{name} {version}" for name, version in sorted(software().items()))
     demo = (
         " The demo model is no language model: a small program that reads and writes plain English rules. Its "
         "numbers show that the methods work as programmed, not how well they do with a language model."
@@ -328,6 +326,7 @@ def heading(spec: SweepSpec, outcomes: Sequence[Outcome]) -> list[str]:
         f"{demo if spec.endpoint.is_demo else ''}",
         f"Preset {PRESET}; {counted(spec.seeds, 'seed')} from 0, each with its own data; "
         f"{setting_text(spec.setting)}; {len(outcomes)} of {len(spec.cells)} cells are finished; "
-        f"a missing value shows as {NONE}. Made with {versions}.{'' if spec.setting.reading == 'rows' else programs}",
+        f"a missing value shows as {NONE}. Made with {versions}; each run records its own."
+        f"{'' if spec.setting.reading == 'rows' else programs}",
         "Times include the effect of any other work on the machine.",
     ]

@@ -85,12 +85,10 @@ def build_parser() -> ArgumentParser:
     return parser
 
 
-def command(
-    commands: Commands, name: str, function: str, about: str, *, serves: bool = False, **more: Any
-) -> ArgumentParser:
+def command(commands: Commands, name: str, function: str, about: str, *, serves: bool = False) -> ArgumentParser:
     """Add a command. function: `module:function` in vpp.cli. serves: until it is interrupted, without a result."""
     description = about[:1].upper() + about[1:] + "."
-    parser = commands.add_parser(name, help=about, description=description, allow_abbrev=False, **more)
+    parser = commands.add_parser(name, help=about, description=description, allow_abbrev=False)
     parser.set_defaults(command=f"vpp.cli.{function}")
     if not serves:
         parser.add_argument("--json", action="store_true", help="print the result alone, as one line of JSON")
@@ -166,8 +164,6 @@ def _control(commands: Commands) -> None:
     rename = on_run(commands, "rename", "stored:rename", "give a run another name")
     rename.add_argument("name", metavar="NAME")
     on_run(commands, "delete", "stored:delete", "remove a run for good")
-    cache = command(commands, "cache", "stored:cache", "show the response cache's size, or empty it")
-    cache.add_argument("action", choices=("info", "clear"))
 
 
 def _reading(commands: Commands) -> None:
@@ -215,10 +211,6 @@ def _serving(commands: Commands) -> None:
     _number(app, "--port", "port", 8501)
     app.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="address to listen on (127.0.0.1)")
     app.add_argument("streamlit", nargs="*", metavar="OPTION", help="options of Streamlit, after a --")
-    # The demo model's own program reads the options: without a prefix that words have, all of them are passed on.
-    about, unread = "serve the built-in demo model", {"prefix_chars": "\0", "add_help": False}
-    demo = command(commands, "demo-server", "running:demo_server", about, serves=True, **unread)
-    demo.add_argument("words", nargs="*")
     check = command(commands, "check-endpoint", "running:check_server", "test a server and report what works")
     model_options(check, of_run=False)
 

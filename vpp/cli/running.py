@@ -20,7 +20,6 @@ from vpp.cli.progress import Progress, follow, is_terminal
 from vpp.data.build import ColumnChoice, build_dataset, guess_reason, target_guess
 from vpp.data.dataset import Dataset
 from vpp.data.descriptions import typed
-from vpp.data.split import SplitPlan
 from vpp.data.table import with_kinds
 from vpp.environment import Environment, app_folder
 from vpp.errors import InputError
@@ -160,8 +159,6 @@ def _dataset(options: Namespace, config: Config) -> tuple[Dataset, str]:
     test = system.read_table(options.test, options) if options.test else None
     beside, described_in = system.descriptions_beside(options.data, table, target)
     given = typed(options.describe, columns=table.names, cells=table.cells(target))
-    split = part(options, "split")
-    is_whole = config.is_weighing or split.get("test_size") == 0
     guess = f"the target {target!r} is a guess, {guess_reason(table)}; name another with --target"
     dataset = build_dataset(
         table,
@@ -169,9 +166,7 @@ def _dataset(options: Namespace, config: Config) -> tuple[Dataset, str]:
         test_table=test,
         notes=() if options.target else (guess,),
         columns=ColumnChoice(inputs=options.inputs, descriptions={**beside, **given}),
-        split=system.from_text(
-            SplitPlan, {"seed": config.seed, "coverage": config.coverage, "is_whole": is_whole, **split}
-        ),
+        split=preparation.split_of(config, **part(options, "split")),
     )
     source = f"; columns are described in {described_in}" if described_in else ""
     return dataset, f"{system.format_text(table.reading)}{source}"
@@ -319,10 +314,6 @@ def app(options: Namespace) -> NoReturn:
         served += ["--secrets.files", str(secrets)]
     os.chdir(app_folder())  # Streamlit reads .streamlit/config.toml from there
     os.execve(sys.executable, [sys.executable, "-m", "streamlit", "run", "app.py", *served], variables)
-
-
-def demo_server(options: Namespace) -> NoReturn:
-    os.execv(sys.executable, [sys.executable, "-m", "vpp.demo", *options.words])
 
 
 def check_server(options: Namespace) -> Lines:

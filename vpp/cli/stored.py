@@ -4,7 +4,6 @@ import os
 import sys
 import time
 from argparse import Namespace
-from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,6 @@ from vpp.findings.points import reject_option
 from vpp.findings.result import result
 from vpp.findings.status import pending_words, refused_rows, steps_done
 from vpp.findings.verdict import beside_text
-from vpp.llm.cache import ResponseCache
 from vpp.reporting.document import simple_models
 from vpp.reporting.exports import log_run, posterior_nc, write_all, write_html
 from vpp.reporting.predictions import prediction_csv, sheet_of, sheet_rows
@@ -107,18 +105,6 @@ def delete(options: Namespace) -> Lines:
     store.delete(directory)
     yield f"{directory.id}: deleted"
     return Ending({"run": directory.id, "status": "deleted"})
-
-
-def cache(options: Namespace) -> Lines:
-    folder = environment().cache_dir
-    with closing(ResponseCache(folder)) as responses:
-        deleted = responses.clear() if options.action == "clear" else 0
-        entries, size = responses.info()
-    if options.action == "clear":
-        yield f"{deleted:,} answers deleted"
-    else:
-        yield f"{entries:,} answers, {size / 2**20:.1f} MiB, in {folder}"
-    return Ending({"dir": folder, "answers": entries, "bytes": size, "deleted": deleted})
 
 
 def task(options: Namespace) -> Lines:

@@ -6,7 +6,6 @@ An answer depends on the body of its request alone.
 import argparse
 import asyncio
 import hashlib
-import json
 import math
 import os
 import random
@@ -40,7 +39,7 @@ class LearnerQuestion(NamedTuple):
     rule: str
     input: str
     labels: tuple[str, ...]
-    style: Literal["text", "json", "letter"] = "text"
+    is_lettered: bool = False
 
 
 class ProgramQuestion(NamedTuple):
@@ -56,7 +55,7 @@ Question = LearnerQuestion | OptimizerQuestion | PriorQuestion | ProgramQuestion
 _SECTION = re.compile(r"^([A-Z][\w ]+):\n<<<\n(.*?)\n?^>>>$", re.MULTILINE | re.DOTALL)
 _BLOCK = re.compile(r"(?ms)^\[(\d+)\]\s(.*?)(?=^\[\d+\]\s|\Z)")
 _LABEL = re.compile(r"(?m)^- (.+)$")
-_LETTER_FORM, _JSON_FORM = "\nAnswer with the letter of the label and nothing else.\n", '\n{"explanation"'
+_LETTER_FORM = "\nAnswer with the letter of the label and nothing else.\n"
 _PROGRAM = re.compile(r"(?m)^Columns:\n((?:.+\n)+)Output: (?:one of:? (.+)|a number.*)\nRule: ((?s:.+))\Z")
 _COLUMN = re.compile(
     r"(\w+)(?: \(“(.*)”\))?: (?:(number)|(?:a )?(text)|(?:a )?list of [\w ]+?)( or None)?(?:, (?:one of (.*)|.*))?"
@@ -84,9 +83,9 @@ def read_prompt(text: str) -> Question | None:
             some, wanted = (tuple(each[key].strip() for key in keys) for each in (rows, targets))
             return OptimizerQuestion(rule, some, wanted, labels) if keys else None
         case {"Rule": rule, "Input": cells} if _LETTER_FORM in form:
-            return LearnerQuestion(rule, cells, tuple(label.partition(" = ")[2] for label in labels), "letter")
+            return LearnerQuestion(rule, cells, tuple(label.partition(" = ")[2] for label in labels), True)
         case {"Rule": rule, "Input": cells}:
-            return LearnerQuestion(rule, cells, labels, "json" if _JSON_FORM in form else "text")
+            return LearnerQuestion(rule, cells, labels)
     return None
 
 
@@ -192,10 +191,8 @@ def respond(request: ChatRequest) -> str:
             return propose(question, temperature=request.temperature, seed=request.seed)
         case question:
             explanation, output, _ = apply_rule(question)
-    if question.style == "letter":
+    if question.is_lettered:
         return ascii_uppercase[question.labels.index(output)]
-    if question.style == "json":
-        return json.dumps({"explanation": explanation, "output": output}, ensure_ascii=False)
     return f"Explanation: {explanation}\nOutput: {output}"
 
 
@@ -221,7 +218,7 @@ def completion(request: ChatRequest) -> dict[str, Any]:
 
 def _logprobs(request: ChatRequest) -> dict[str, Any] | None:
     question = request.question if request.logprobs and request.top_logprobs else None
-    if not isinstance(question, LearnerQuestion) or question.style != "letter":
+    if not isinstance(question, LearnerQuestion) or not question.is_lettered:
         return None
     shares = zip(ascii_uppercase, apply_rule(question).shares.values(), strict=False)
     ranked = sorted(shares, key=lambda pair: -pair[1])
@@ -260,7 +257,7 @@ def main() -> None:
     """Serve until interrupted; print the base URL once requests are accepted."""
     import uvicorn
 
-    parser = argparse.ArgumentParser(prog="python -m vpp demo-server", description="Serve the demo model at /v1.")
+    parser = argparse.ArgumentParser(prog="python -m vpp.demo", description="Serve the demo model at /v1.")
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8900, help="0 chooses a free port")
     parser.add_argument("--latency-ms", type=float, default=0, help="mean time of an answer")

@@ -13,7 +13,6 @@ from vpp.cli.progress import ask, follow
 from vpp.data.build import ColumnChoice, build_dataset
 from vpp.data.dataset import DETECT, ReadAs, SplitRule
 from vpp.data.descriptions import by_key
-from vpp.data.split import SplitPlan
 from vpp.data.table import Table, read_like, unlabelled_rows
 from vpp.errors import EndpointError, InputError, RunError, VppError
 from vpp.events import Evaluated
@@ -33,7 +32,7 @@ from vpp.reporting.standalone import LeftOut, standalone
 from vpp.runs.asking import Answers, Asking, Questions, average_answers
 from vpp.runs.directory import RunDirectory, RunReader
 from vpp.runs.group import Group, begin
-from vpp.runs.preparation import Preparation, continue_run, read_sentences, template_texts
+from vpp.runs.preparation import Preparation, continue_run, read_sentences, split_of, template_texts
 from vpp.runs.process import TIMEOUT_S, endpoint_for
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.settings import Config, Preset, option_docs, preset
@@ -329,15 +328,8 @@ def fit(
     described = system.descriptions_beside(data, table, target)[0] if isinstance(data, str | Path) else {}
     described |= by_key(descriptions or {}, source="descriptions")
     columns = ColumnChoice(task=task, inputs=inputs, descriptions=described)  # type: ignore[arg-type]
-    plan = SplitPlan(
-        seed=settings.seed,
-        train_size=train_size,
-        test_size=test_size,
-        calibration_size=calibration_size,
-        coverage=settings.coverage,
-        rule=SplitRule.read(split),
-        is_whole=settings.is_weighing or not test_size,
-    )
+    sizes = {"train_size": train_size, "test_size": test_size, "calibration_size": calibration_size}
+    plan = split_of(settings, **sizes, rule=SplitRule.read(split))
     dataset = build_dataset(table, target=target, columns=columns, split=plan)
     server = _endpoint(endpoint)
     spec = RunSpec(

@@ -87,10 +87,3 @@ class ResponseCache:
     def close(self) -> None:
         with suppress(*_FAULTS):
             self._store.close()
-
-    def info(self) -> tuple[int, int]:
-        """Return the number of entries and bytes on disk."""
-        return len(self._store), self._store.volume()
-
-    def clear(self) -> int:
-        return int(self._store.clear())

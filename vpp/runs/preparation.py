@@ -11,6 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from vpp.data.dataset import Dataset, Row, rows_csv, spec
 from vpp.data.labelling import with_rows
+from vpp.data.split import SplitPlan
 from vpp.errors import InputError, RunError
 from vpp.events import RunStarted
 from vpp.llm import prompts, templates
@@ -53,6 +54,12 @@ class Preparation:
         directory = RunDirectory(run_dir or runs_dir / new_id)
         directory.create(self.spec, rows_csv(self.dataset))
         return directory
+
+
+def split_of(config: Config, **own: Any) -> SplitPlan:
+    """Return the split of a run; without test rows, or if it weighs, all rows train. own: fields of the plan."""
+    is_whole = config.is_weighing or own.get("test_size") == 0
+    return SplitPlan(seed=config.seed, coverage=config.coverage, is_whole=is_whole, **own)
 
 
 def check_run(spec: RunSpec, dataset: Dataset) -> None:
