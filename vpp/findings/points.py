@@ -3,7 +3,7 @@
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from statistics import pstdev
 from typing import Any, Literal, TypeVar
 
@@ -320,20 +320,9 @@ def points(evaluated: Evaluated, dataset: Dataset, reject: RejectOption | None =
     """The rows, the most divided first."""
     mixture = mixture_of(evaluated.weights, evaluated.noise, evaluated.constant, dataset.classes)
     votes_by_row, answers_by_row = (zip(*each, strict=True) for each in (evaluated.predictions, evaluated.answers))
-    by_row = zip(evaluated.rows, votes_by_row, answers_by_row, evaluated.averaged, strict=True)
-    rows, reject, scale = rows_by_id(dataset), reject or RejectOption(), target_spread(dataset)
-    unsorted = [
-        Point(
-            row=rows[row],
-            votes=votes,
-            answers=answers,
-            mixture=mixture,
-            prediction=prediction,
-            reject=reject,
-            scale=scale,
-        )
-        for row, votes, answers, prediction in by_row
-    ]
+    by_row = zip(rows_of(evaluated, dataset), votes_by_row, answers_by_row, evaluated.averaged, strict=True)
+    make = partial(Point, mixture=mixture, reject=reject or RejectOption(), scale=target_spread(dataset))
+    unsorted = [make(row=row, votes=votes, answers=said, prediction=answer) for row, votes, said, answer in by_row]
     return sorted(unsorted, key=lambda point: (-point.doubt, not point.is_undecided, point.row.id))
 
 
