@@ -94,7 +94,7 @@ def _model_file(settings: DeltaGenerator, *, writes: bool) -> Model:
     except InputError as error:
         blocks.failed("This file cannot be used", str(error))
     checks = _test(endpoint)
-    lacks = _failed(checks) if endpoint.gguf else "Enter the path of a model file, or choose the demo model."
+    lacks = failure(checks) if endpoint.gguf else "Enter the path of a model file, or choose the demo model."
     return Model(endpoint=endpoint, lacks=lacks, checks=checks)
 
 
@@ -121,7 +121,7 @@ def _server(settings: DeltaGenerator, *, writes: bool) -> Model:
     lacks = {
         "Enter the server’s full address, or choose the demo model.": not endpoint.base_url,
         "Enter the model’s name, or choose the demo model.": not endpoint.model,
-        _failed(checks): failure(checks),
+        (fault := failure(checks)): fault,
         "Allow that rows of this table are sent.": not may_send,
     }
     first = next((words for words, is_lacking in lacks.items() if is_lacking), "")
@@ -199,11 +199,6 @@ def _test(endpoint: EndpointSpec) -> tuple[CheckResult, ...]:
         mark, words = verdict(checks)
         blocks.draw(*check_blocks(checks), Note("" if mark == "fails" else words))
     return checks
-
-
-def _failed(checks: tuple[CheckResult, ...]) -> str:
-    head = failure(checks)
-    return f"{head}: see Model." if head else ""
 
 
 def _check(endpoint: EndpointSpec, place: DeltaGenerator, *, until: tuple[str, ...] = ()) -> tuple[CheckResult, ...]:

@@ -47,9 +47,14 @@ def test_branches_have_their_rows_certificates_the_rows_read_otherwise_and_quest
     assert [branch.words for branch in short.branches] == ["ask('is it `short`?', a): 'yes'", "otherwise: 'no'"]
     assert [branch_rows(branch) for branch in short.branches] == ["1 of 1 row right", "1 of 2 rows right"]
     assert short.n_unanswered == 1
-    assert short.certificate is not None
-    assert short.certificate.apart == (Apart(1, "no", None),)
-    assert certificate_words(short.certificate) == "the model reads it alike on 1 of 2 rows (9\xa0% to 91\xa0%)"
+    assert short.apart == (Apart(1, "no", None),)
+    assert certificate_words(short).startswith("The model reads it alike on 1 of 2 rows (9\xa0% to 91\xa0%). Row 1: ")
+    assert short.as_json()["certificate"] == {
+        "n": 2,
+        "n_alike": 1,
+        "apart": [{"row": 1, "program": "no", "reading": None}],
+    }
+    assert (certificate_words(mood), mood.as_json()["certificate"]) == ("", None)
     assert list(map(question_words, short.questions)) == ["“is it `short`?” (a): yes for 1 of 3 texts (33\xa0%)"]
     assert said(mood) == "Read row by row: the model says that no program can follow it."
     train = reader.refresh().view.evaluations["train"]
@@ -74,8 +79,7 @@ def test_branches_of_numbers_have_a_mean_error_and_a_rounded_reading_is_alike(tm
     events = started(Config(), NUMBERS), *drawn(SMALL), replace(first, branches=(0,)), replace(last, branches=(0, 0, 0))
     [found] = readings(run(tmp_path, *events, third, data=NUMBERS), {SMALL: ROUND}).values()
     assert [branch_rows(branch) for branch in found.branches] == ["3 rows, off by 0.667 on average"]
-    assert found.certificate is not None
-    assert found.certificate.apart == (Apart(2, 2 / 3, 0.6),)
+    assert (found.n_certified, found.apart) == (2, (Apart(2, 2 / 3, 0.6),))
 
 
 def test_a_hypothesis_without_a_program_says_why(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ class Trial:
         return int(self.result["calls"]["learner"] + self.result["calls"]["optimizer"])
 
     def accuracy(self, split: str) -> float:
-        return float(self.result["scores"][split]["labels"]["balanced"]["value"])
+        return float(self.result["scores"][split]["balanced"])
 
 
 def run(folder: Path, table: str, method: str, seed: int, server: Sequence[str]) -> Trial:
@@ -82,7 +82,7 @@ def simple(folder: Path, table: str) -> dict[str, float]:
     """Balanced accuracy of the constant and of the tree of depth 2, on the rows of the first smc run."""
     directory = RunDirectory(folder / f"{table}-smc-0")
     models = baselines(directory.dataset()).models
-    return {m.name: m.score.labels.balanced.value for m in models if m.score.labels is not None}
+    return {m.name: m.score.balanced for m in models if m.score.balanced is not None}
 
 
 def line(table: str, method: str, trials: Sequence[Trial]) -> str:

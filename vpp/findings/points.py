@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from statistics import pstdev
 from typing import Any, Literal, TypeVar
 
@@ -18,8 +18,8 @@ from vpp.posterior.disagreement import (
     vote_entropy,
     weighted_spread,
 )
-from vpp.posterior.likelihood import GaussianLikelihood, Noise, RowLikelihood
-from vpp.posterior.metric import LabelFigures, NumberFigures, label_figures, number_figures, wilson
+from vpp.posterior.likelihood import GaussianLikelihood, Noise, RowLikelihood, correct
+from vpp.posterior.metric import balanced_accuracy, mean_absolute_error, mean_squared_error, r_squared, wilson
 from vpp.posterior.prediction import Answer, Mixture, Value, decide, leader, silent_weight, vote_shares
 from vpp.problem import Prediction, integrated, likelihood_of
 from vpp.runs.asking import Answers, average_answers
@@ -41,8 +41,12 @@ class Score:
     An abstention counts as an error of the range of the training targets.
     """
     n_abstained: int = 0
-    labels: LabelFigures | None = field(default=None, compare=False)
-    numbers: NumberFigures | None = field(default=None, compare=False)
+    balanced: float | None = None
+    """Mean recall of the labels that occur."""
+    mae: float | None = None
+    """Mean absolute error, in the target's unit."""
+    r2: float | None = None
+    """None for labels, and if all targets are equal."""
 
     @property
     def value(self) -> float:
@@ -63,11 +67,13 @@ def score(answers: Sequence[Value | None], rows: Sequence[Row], dataset: Dataset
     targets = [row.target for row in rows if row.target is not None]
     n_abstained = sum(answer is None for answer in answers)
     if dataset.task == "classification":
-        labels = label_figures(answers, targets)
-        n_correct = sum(each.n_correct for each in labels.by_label)
-        return Score(n=len(rows), n_correct=n_correct, n_abstained=n_abstained, labels=labels)
-    numbers = number_figures(answers, targets, abstention_error=dataset.target_range)
-    return Score(n=len(rows), mse=numbers.mse.value, n_abstained=n_abstained, numbers=numbers)
+        n_correct, balanced = int(correct(answers, targets).sum()), balanced_accuracy(answers, targets)
+        return Score(n=len(rows), n_correct=n_correct, n_abstained=n_abstained, balanced=balanced)
+    span = dataset.target_range
+    mse = mean_squared_error(answers, targets, abstention_error=span)
+    mae = mean_absolute_error(answers, targets, abstention_error=span)
+    r2 = r_squared(answers, targets, abstention_error=span)
+    return Score(n=len(rows), mse=mse, n_abstained=n_abstained, mae=mae, r2=r2)
 
 
 def noise(answers: Sequence[Answer], rows: Sequence[Row], dataset: Dataset) -> Noise:
@@ -135,12 +141,11 @@ def score_text(score: Score) -> str:
 
 def other_scores_text(score: Score) -> str:
     """Figures shown next to the metric: `balanced 95.1 %`, or `MAE 0.81, R² 0.92` for numbers."""
-    if score.labels:
-        return f"balanced {percent(score.labels.balanced.value, decimals=1)}"
-    if score.numbers is None:
+    if score.balanced is not None:
+        return f"balanced {percent(score.balanced, decimals=1)}"
+    if score.mae is None:
         return ""
-    r2 = score.numbers.r2
-    return f"MAE {number(score.numbers.mae.value)}" + ("" if r2 is None else f", R² {number(r2, 3)}")
+    return f"MAE {number(score.mae)}" + ("" if score.r2 is None else f", R² {number(score.r2, 3)}")
 
 
 K = TypeVar("K", bound=Hashable)
@@ -320,20 +325,9 @@ def points(evaluated: Evaluated, dataset: Dataset, reject: RejectOption | None =
     """The rows, the most divided first."""
     mixture = mixture_of(evaluated.weights, evaluated.noise, evaluated.constant, dataset.classes)
     votes_by_row, answers_by_row = (zip(*each, strict=True) for each in (evaluated.predictions, evaluated.answers))
-    by_row = zip(evaluated.rows, votes_by_row, answers_by_row, evaluated.averaged, strict=True)
-    rows, reject, scale = rows_by_id(dataset), reject or RejectOption(), target_spread(dataset)
-    unsorted = [
-        Point(
-            row=rows[row],
-            votes=votes,
-            answers=answers,
-            mixture=mixture,
-            prediction=prediction,
-            reject=reject,
-            scale=scale,
-        )
-        for row, votes, answers, prediction in by_row
-    ]
+    by_row = zip(rows_of(evaluated, dataset), votes_by_row, answers_by_row, evaluated.averaged, strict=True)
+    make = partial(Point, mixture=mixture, reject=reject or RejectOption(), scale=target_spread(dataset))
+    unsorted = [make(row=row, votes=votes, answers=said, prediction=answer) for row, votes, said, answer in by_row]
     return sorted(unsorted, key=lambda point: (-point.doubt, not point.is_undecided, point.row.id))
 
 

@@ -15,7 +15,7 @@ from vpp.runs.directory import JournalAnswers
 from vpp.runs.view import RunView, scores_of
 from vpp.settings import Config
 from vpp.show.blocks import Code, Fold, Note, Table
-from vpp.show.words import capitalised, counted, integer, interval_text, number, percent, value_of
+from vpp.show.words import counted, integer, interval_text, number, percent, value_of
 
 ROUNDING = 0.01
 """Largest difference of two numbers that count as alike, as a share of the targets' range."""
@@ -37,20 +37,11 @@ class BranchScore:
 
 @dataclass(frozen=True, slots=True)
 class Apart:
-    """A row on which program and learner differ; an answer that is None is an abstention."""
+    """A training row on which program and learner differ; an answer that is None is an abstention."""
 
     row: int
     program: Value | None
     reading: Value | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Certificate:
-    """What the learner read itself on a few training rows, beside the program."""
-
-    n: int
-    n_alike: int
-    apart: tuple[Apart, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,13 +65,17 @@ class ProgramReading:
     """Of the program, in its order; without rows before any was scored."""
     n_unanswered: int = 0
     """Training rows scored on which the program fails."""
-    certificate: Certificate | None = None
+    n_certified: int = 0
+    """Training rows that the learner read itself too."""
+    apart: tuple[Apart, ...] = ()
     questions: tuple[QuestionShare, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        found = asdict(self) | {"code": self.program.code if self.program else None}
-        del found["program"]
-        return found
+        n, apart = self.n_certified, list(map(asdict, self.apart))
+        certificate = {"n": n, "n_alike": n - len(apart), "apart": apart} if n else None
+        code = self.program.code if self.program else None
+        found = asdict(self) | {"certificate": certificate, "code": code}
+        return {name: value for name, value in found.items() if name not in ("program", "n_certified", "apart")}
 
 
 def program_readings(
@@ -108,7 +103,8 @@ def program_readings(
             program=program,
             branches=_branch_scores(program, rows, values, branches, dataset),
             n_unanswered=branches.count(None),
-            certificate=_certificate(certified, dataset) if certified else None,
+            n_certified=len(certified.rows) if certified else 0,
+            apart=tuple(_apart(certified, dataset)) if certified else (),
             questions=_questions(program, columns, counts),
         )
     return found
@@ -170,16 +166,14 @@ def _error(value: Value | None, target: Value | None, dataset: Dataset) -> float
     return abs(value - target)
 
 
-def _certificate(certified: Certified, dataset: Dataset) -> Certificate:
+def _apart(certified: Certified, dataset: Dataset) -> Iterator[Apart]:
     def differ(one: Value | None, other: Value | None) -> bool:
         if isinstance(one, int | float) and isinstance(other, int | float):
             return abs(one - other) > ROUNDING * dataset.target_range
         return one != other
 
-    answers = map(Apart, certified.rows, certified.program, certified.reading)
-    apart = tuple(each for each in answers if differ(each.program, each.reading))
-    n = len(certified.rows)
-    return Certificate(n=n, n_alike=n - len(apart), apart=apart)
+    every = map(Apart, certified.rows, certified.program, certified.reading)
+    return (each for each in every if differ(each.program, each.reading))
 
 
 def _yes_counts(answers: JournalAnswers) -> Mapping[str, Counter[bool]]:
@@ -209,12 +203,6 @@ def branch_rows(branch: BranchScore) -> str:
     return f"{counted(branch.n, 'row')}{error}"
 
 
-def certificate_words(certificate: Certificate) -> str:
-    """`the model reads it alike on 8 of 8 rows (68 % to 100 %)`: Wilson's 95 % interval."""
-    rows = f"{integer(certificate.n_alike)} of {counted(certificate.n, 'row')}"
-    return f"the model reads it alike on {rows} ({interval_text(certificate.n_alike, certificate.n)})"
-
-
 def question_words(question: QuestionShare) -> str:
     share = f" ({percent(question.n_yes / question.n)})" if question.n else ""
     of = f"yes for {integer(question.n_yes)} of {counted(question.n, 'text')}{share}"
@@ -224,15 +212,23 @@ def question_words(question: QuestionShare) -> str:
 MOST_APART = 4
 
 
-def apart_words(certificate: Certificate) -> str:
-    """`Row 12: Gentoo by the program, Adelie by the model. …`: rows read in two ways; empty without any."""
-    parts = [
+def certificate_words(reading: ProgramReading) -> str:
+    """`The model reads it alike on 8 of 9 rows (57 % to 98 %). Row 12: Gentoo by the program, Adelie by the model. …`
+
+    Empty without a certificate.
+    """
+    n, apart = reading.n_certified, reading.apart
+    if not n:
+        return ""
+    n_alike = n - len(apart)
+    parts = [f"The model reads it alike on {integer(n_alike)} of {counted(n, 'row')} ({interval_text(n_alike, n)})."]
+    parts += [
         f"Row {each.row}: {value_of(each.program)} by the program, {value_of(each.reading)} by the model."
-        for each in certificate.apart[:MOST_APART]
+        for each in apart[:MOST_APART]
     ]
-    more = len(certificate.apart) - MOST_APART
-    parts += [f"{counted(more, 'more row')}."] if more > 0 else []
-    return " ".join([*parts, "The sentence may have two meanings."]) if parts else ""
+    parts += [f"{counted(len(apart) - MOST_APART, 'more row')}."] if len(apart) > MOST_APART else []
+    parts += ["The sentence may have two meanings."] if apart else []
+    return " ".join(parts)
 
 
 def program_folds(reading: ProgramReading | None) -> tuple[Fold, ...]:
@@ -250,6 +246,6 @@ def program_blocks(reading: ProgramReading, program: Program) -> Iterator[object
     yield Table(head=("branch", "training rows"), rows=[(each.words, branch_rows(each)) for each in reading.branches])
     if n := reading.n_unanswered:
         yield Note(f"No answer on {counted(n, 'training row')}.")
-    if found := reading.certificate:
-        yield Note(f"{capitalised(certificate_words(found))}. {apart_words(found)}".rstrip())
+    if words := certificate_words(reading):
+        yield Note(words)
     yield from (Note(question_words(question)) for question in reading.questions)

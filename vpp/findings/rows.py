@@ -422,7 +422,7 @@ def _confusion(rows: Rows, own: points.Score, which: str) -> Iterator[Table | No
         lines = [(truth, answer, integer(n)) for (truth, answer), n in wrong[:MOST_LABELS]]
         yield Table(head=("true label", "answer", "rows"), rows=lines, right=(2,), name="Commonest mistakes")
     interval = f"{interval_text(own.n_correct or 0, own.n)} (Wilson, 95 %)"
-    balanced = f"; mean per-class recall {percent(own.labels.balanced.value, 1)}" if own.labels else ""
+    balanced = "" if own.balanced is None else f"; mean per-class recall {percent(own.balanced, 1)}"
     likeliest = "By the likeliest label, " if DONT_KNOW in answers else ""
     yield Note(
         f"{likeliest}{percent(own.value, 1)} of {counted(own.n, which)} are right, which means {interval}{balanced}; "
@@ -442,8 +442,7 @@ def _errors(rows: Rows, own: points.Score, which: str) -> Iterator[Table | Note]
         f"Half of {counted(own.n, which)} are off by at most {half}, nine of ten by {nine}, the worst by {worst}; on "
         f"average {number(abs(mean(errors)), 3)} too {'high' if mean(errors) > 0 else 'low'}."
     )
-    r2 = own.numbers.r2 if own.numbers else None
-    known = "" if r2 is None else f"; R² {fixed(r2, 3)}"
+    known = "" if own.r2 is None else f"; R² {fixed(own.r2, 3)}"
     yield Note(f"Root of the mean squared error {number(math.sqrt(own.mse or 0.0), 3)}{known}.")
 
 

@@ -250,8 +250,9 @@ FAILURES = {
 
 
 def failure(checks: Sequence[CheckResult]) -> str:
+    """`The server refuses the key: see Model.`; empty if nothing fails."""
     failing = next((one.finding.name for one in checks if one.finding.mark == "fails"), "")
-    return FAILURES.get(failing, failing)
+    return f"{FAILURES.get(failing, failing)}: see Model." if failing else ""
 
 
 def check_blocks(checks: Sequence[CheckResult]) -> list[Block]:

@@ -1,8 +1,4 @@
-"""Metrics: accuracy and recall of labels, errors of numbers (Eq. 1), standard errors, two predictors on the same rows.
-
-A standard error estimates how much a metric would vary over other rows of the same kind. It is None if the rows are too
-few for an estimate: one row, or one of a label.
-"""
+"""Metrics: accuracy and recall of labels, errors of numbers (Eq. 1), and two predictors on the same rows."""
 
 import math
 from collections import Counter
@@ -11,48 +7,12 @@ from dataclasses import dataclass
 from statistics import NormalDist, stdev
 
 import numpy as np
-import numpy.typing as npt
 
 from vpp.posterior.likelihood import LARGEST, correct, regression_errors
 from vpp.posterior.prediction import Value
-from vpp.posterior.weights import Floats
 
 CHANCE = 0.05
 """The customary level of p. By chance, one of twenty comparisons falls below it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
-    value: float
-    standard_error: float | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LabelRows:
-    label: Value
-    n: int
-    n_correct: int
-
-    @property
-    def recall(self) -> float:
-        return self.n_correct / self.n
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LabelFigures:
-    accuracy: Estimate
-    balanced: Estimate
-    """Mean recall over the labels that occur."""
-    by_label: tuple[LabelRows, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NumberFigures:
-    mse: Estimate
-    mae: Estimate
-    """Mean absolute error, in the target's unit."""
-    r2: float | None
-    """Coefficient of determination, 1 at best; None if all targets are equal."""
 
 
 def accuracy(answers: Sequence[Value | None], targets: Sequence[Value | None]) -> float:
@@ -72,60 +32,36 @@ def mean_squared_error(
         return float(np.mean(np.square(errors)))
 
 
-def label_figures(answers: Sequence[Value | None], targets: Sequence[Value]) -> LabelFigures:
-    """Metrics of labels; an abstention is wrong. answers, targets: (N,), N at least 1."""
+def balanced_accuracy(answers: Sequence[Value | None], targets: Sequence[Value]) -> float:
+    """Mean recall over the labels that occur; an abstention is wrong. answers, targets: (N,), N at least 1."""
     right = correct(answers, targets).tolist()
     n, hits = Counter(targets), Counter(target for target, hit in zip(targets, right, strict=True) if hit)
-    by_label = tuple(
-        LabelRows(label=label, n=n[label], n_correct=hits[label]) for label in sorted(n, key=lambda each: str(each))
-    )
-    return LabelFigures(accuracy=_share(sum(right), len(right)), balanced=_balanced(by_label), by_label=by_label)
+    return math.fsum(hits[label] / n[label] for label in n) / len(n)
 
 
-def _share(k: int, n: int) -> Estimate:
-    # var = p (1 - p) / (n - 1), the binomial's unbiased estimate
-    return Estimate(value=k / n, standard_error=math.sqrt(k / n * (1 - k / n) / (n - 1)) if n > 1 else None)
-
-
-def _balanced(by_label: Sequence[LabelRows]) -> Estimate:
-    value = math.fsum(each.recall for each in by_label) / len(by_label)
-    if any(each.n < 2 for each in by_label):
-        return Estimate(value=value)
-    # Labels' rows are drawn apart from each other: the variance of a mean of C shares is the sum of theirs over C^2.
-    variances = (_share(each.n_correct, each.n).standard_error or 0.0 for each in by_label)
-    return Estimate(value=value, standard_error=math.sqrt(math.fsum(v * v for v in variances)) / len(by_label))
-
-
-def number_figures(
-    answers: Sequence[Value | None], targets: Sequence[Value], *, abstention_error: float
-) -> NumberFigures:
-    """Metrics of numbers; an abstention is `abstention_error` off. answers, targets: (N,), N at least 1."""
+def mean_absolute_error(answers: Sequence[Value | None], targets: Sequence[Value], *, abstention_error: float) -> float:
+    """In the target's unit; an abstention is `abstention_error` off. answers, targets: (N,), N at least 1."""
     errors = regression_errors(answers, targets, abstention_error=abstention_error)
-    with np.errstate(over="ignore", invalid="ignore"):
-        squares, r2 = np.square(errors), _r2(errors, np.array([float(target) for target in targets]))
-    return NumberFigures(mse=mean_estimate(squares), mae=mean_estimate(np.abs(errors)), r2=r2)
+    with np.errstate(over="ignore"):
+        return float(np.mean(np.abs(errors)))
 
 
-def mean_estimate(values: npt.ArrayLike) -> Estimate:
-    """Mean, with the sample standard deviation (ddof = 1) over the root of N as its standard error. values: (N,)."""
-    v = np.asarray(values, dtype=np.float64)
+def r_squared(answers: Sequence[Value | None], targets: Sequence[Value], *, abstention_error: float) -> float | None:
+    """Coefficient of determination, 1 at best; None if all targets are equal."""
+    errors = regression_errors(answers, targets, abstention_error=abstention_error)
+    y = np.array([float(target) for target in targets])
     with np.errstate(over="ignore", invalid="ignore"):
-        spread = float(np.std(v, ddof=1)) / math.sqrt(v.size) if v.size > 1 else None
-        return Estimate(value=float(np.mean(v)), standard_error=spread)
+        unit = float(np.ptp(y))
+        if unit == 0 or not math.isfinite(unit):
+            return None
+        # In units of the range, so that no square leaves a float's.
+        e, d = np.square(errors / unit), y / unit - np.mean(y / unit)
+        return 1 - float(np.sum(e)) / float(np.sum(np.square(d)))
 
 
 def deviation(values: Sequence[float]) -> float:
     """Sample standard deviation (ddof = 1) of at least two values; infinite if one of them is."""
     return stdev(values) if all(map(math.isfinite, values)) else math.inf
-
-
-def _r2(errors: Floats, targets: Floats) -> float | None:
-    unit = float(np.ptp(targets))
-    if unit == 0 or not math.isfinite(unit):
-        return None
-    # In units of the range, so that no square leaves a float's.
-    e, d = np.square(errors / unit), targets / unit - np.mean(targets / unit)
-    return 1 - float(np.sum(e)) / float(np.sum(np.square(d)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

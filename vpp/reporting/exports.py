@@ -62,7 +62,7 @@ def write_html(directory: RunDirectory) -> Path:
 
 # posterior.json
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 MOST_ROWS = 10
 """Rows written that speak against a hypothesis, the worst first; the journal has all."""
 SIMILARITY_DIGITS = 9
