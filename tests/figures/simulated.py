@@ -126,11 +126,6 @@ class Judged:
     """Estimated probability that the known sentence was never written."""
 
     @property
-    def unconditional(self) -> Shares:
-        """The hypotheses, their weights times the probability that the known sentence was written."""
-        return tuple((weight * (1 - self.unwritten), is_true) for weight, is_true in self.hypotheses)
-
-    @property
     def is_found(self) -> bool:
         return any(is_true for _, is_true in self.meanings)
 
