@@ -290,17 +290,12 @@ def served_by_thread(served: M) -> Iterator[M]:
 
 @contextmanager
 def demo_server(*, port: int = 0, **options: float) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """The demo model as a process; yields its base URL."""
-    port = port or free_port()
+    """The demo model as a process, on a free port unless one is given; yields its base URL. It ends with the block."""
     words = [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", str(value))]
-    command = [sys.executable, "-m", "vpp.demo", "--port", str(port), *words]
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
-    try:
+    command = [sys.executable, "-m", "vpp.demo", "--port", str(port), "--exit-with-parent", *words]
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         yield process.stdout.readline().strip(), process
-    finally:
-        process.kill()
-        process.communicate()
 
 
 def free_port() -> int:
@@ -311,7 +306,7 @@ def free_port() -> int:
 
 def answers_at(url: str) -> bool:
     try:
-        with urllib.request.urlopen(f"{url}/models", timeout=2):
+        with urllib.request.urlopen(url, timeout=2):
             return True
     except OSError:
         return False

@@ -4,8 +4,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,7 +13,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect, sync_playwright
 
-from tests.processes import free_port
+from tests.processes import answers_at, free_port, wait_until
 from vpp.runs.directory import RunReader
 
 ROOT = Path(__file__).parents[2]
@@ -79,15 +77,9 @@ def end(process: subprocess.Popen[bytes]) -> None:
 
 
 def wait_until_up(url: str, process: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + START_S
-    while time.monotonic() < deadline:
-        assert process.poll() is None, "the app ended as it started"
-        try:
-            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=1):
-                return
-        except OSError:
-            time.sleep(0.1)
-    raise AssertionError(f"the app was not up within {START_S} s")
+    health = f"{url}/_stcore/health"
+    wait_until(lambda: process.poll() is not None or answers_at(health), "the app is up", within_s=START_S)
+    assert process.poll() is None, "the app ended as it started"
 
 
 @pytest.fixture(scope="module")

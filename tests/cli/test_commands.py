@@ -233,7 +233,7 @@ def test_the_demo_server_ends_on_a_signal(number: signal.Signals) -> None:
         assert url.endswith("/v1")
         process.send_signal(number)
         process.wait(20)
-        assert not answers_at(url)
+        assert not answers_at(f"{url}/models")
 
 
 # Imports: the time to a help text, and to a run's first call

@@ -1,12 +1,8 @@
-"""Requests as a client of the demo model writes them, and a server process to send them to."""
+"""Requests as a client of the demo model writes them."""
 
 import json
-import subprocess
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from subprocess import PIPE
 from typing import Any
 
 import httpx2
@@ -72,18 +68,6 @@ def reply(*contents: str) -> str:
     """Answer to a conversation: turns of user and model in turn."""
     messages = [{"role": ("user", "assistant")[at % 2], "content": content} for at, content in enumerate(contents)]
     return server.respond(server.ChatRequest.model_validate(body("") | {"messages": messages}))
-
-
-@contextmanager
-def serving(*options: str) -> Iterator[httpx2.Client]:
-    """A server in a process of its own, on a free port; it ends with the block."""
-    command = [sys.executable, "-m", "vpp.demo", "--port", "0", "--exit-with-parent", *options]
-    with subprocess.Popen(command, cwd=ROOT, stdin=PIPE, stdout=PIPE, stderr=PIPE, text=True) as process:
-        assert process.stdout is not None
-        with httpx2.Client(base_url=process.stdout.readline().strip(), timeout=20) as client:
-            yield client
-        assert process.communicate(timeout=60) == ("", "")
-        assert process.returncode == 0
 
 
 def chat(client: httpx2.Client, payload: object) -> httpx2.Response:

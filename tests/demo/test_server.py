@@ -3,21 +3,34 @@
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
+import httpx2
 import pytest
 
-from tests.demo.asking import BINARY, ROOT, body, chat, learner_prompt, optimizer_prompt, prior_prompt, serving
-from tests.processes import wait_until
+from tests.demo.asking import BINARY, ROOT, body, chat, learner_prompt, optimizer_prompt, prior_prompt
+from tests.processes import demo_server, wait_until
 from vpp.demo import VERSION
 
 ROW = "a: 3\nb: 4\nc: 0\nd: 7"
 EVEN = f"{BINARY} Output 1 if the sum of the integers is even, and 0 otherwise."
 
 
+@contextmanager
+def serving() -> Iterator[httpx2.Client]:
+    """A client of a demo model of its own, which prints its address alone and ends with its standard input."""
+    with demo_server() as (url, process):
+        with httpx2.Client(base_url=url, timeout=20) as client:
+            yield client
+        assert process.communicate(timeout=60) == ("", None)
+        assert process.returncode == 0
+
+
 @pytest.fixture(scope="module")
-def server():
-    with serving() as running:
-        yield running
+def server() -> Iterator[httpx2.Client]:
+    with serving() as client:
+        yield client
 
 
 def test_it_prints_its_base_url_and_lists_its_one_model(server) -> None:

@@ -14,12 +14,11 @@ from typing import Any
 
 from pages.parts.opening import SHIPPED
 from tests.app.conftest import ROOT, App, end, serving
-from tests.demo.asking import serving as demo_model
 from tests.inference.scripted import SEED_TEXT, digest
 from tests.live import living
 from tests.performance.ratios import Ratio, ratio
 from tests.performance.watcher import Watcher
-from tests.processes import wait_until
+from tests.processes import demo_server, wait_until
 from tests.sampled import sampled
 from vpp.findings.step import shown_step
 from vpp.runs.directory import JournalReader, RunDirectory
@@ -138,11 +137,11 @@ def load(folder: Path) -> list[Ratio]:
 def live(app: App) -> Iterator[list[RunDirectory]]:
     """Runs that outlast the watching, each with its first step written."""
     with ExitStack() as stack:
-        model = stack.enter_context(demo_model("--latency-ms", "1000"))
+        url, _ = stack.enter_context(demo_server(latency_ms=1000))
         runs = [RunDirectory(app.runs / f"2026010{n}-0000-penguins-smc-000{n}") for n in range(1, 1 + RUNS)]
         for seed, run in enumerate(runs):
             words = ["run", str(ROOT / "assets/examples/penguins.csv"), "--target", "species", "--seed", str(seed)]
-            words += ["--epochs", "60", "--base-url", str(model.base_url), "--model", "demo", "--no-cache", "--quiet"]
+            words += ["--epochs", "60", "--base-url", url, "--model", "demo", "--no-cache", "--quiet"]
             command = [sys.executable, "-m", "vpp", *words, "--run-dir", str(run.path)]
             stack.callback(end, subprocess.Popen(command, cwd=ROOT, env=app.environment))
         wait_until(lambda: all(run.journal.exists() and written_at(run) for run in runs), "each run has begun")
