@@ -191,6 +191,17 @@ def test_odd_tables_are_read_as_the_options_say(desk: Desk) -> None:
     assert "note: 32 cells are missing, written as ':' (32, as in line 3)" in outcome.err.splitlines()
 
 
+def test_descriptions_come_from_options_and_the_file_beside_the_table(desk: Desk, toy: str) -> None:
+    (desk.folder / "toy.columns.csv").write_text("column,description\nx,size of the box\nlabel:1,it is odd\n")
+    words = ("run", toy, *SMALLEST, "--describe", "x=size, in <cm>", "--method", "vml", "--json", "--run-dir", "run")
+    outcome = desk.vpp(*words)
+    assert "header; columns are described in toy.columns.csv\n" in outcome.err
+    assert "note: prompts describe 1 column and 1 label\n" in outcome.err
+    assert outcome.result["described"] == {"columns": 1, "labels": 1}
+    described = {"columns": {"x": "size, in <cm>"}, "labels": {"1": "it is odd"}}
+    assert desk.directory("run").spec().dataset["descriptions"] == described
+
+
 def test_progress_names_the_steps_and_the_end_counts_cached_answers(desk: Desk, toy: str) -> None:
     done = desk.vpp("run", toy, *SMALLEST, "--method", "vml", "--reading", "rows")
     assert done.code == 0

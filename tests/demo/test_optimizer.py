@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from tests.demo.asking import BINARY, REGRESSION, ROOT, columns, optimizer_prompt, prior_prompt
+from tests.demo.asking import BINARY, REGRESSION, columns, optimizer_prompt, prior_prompt
 from vpp.demo.optimizer import Batch, OptimizerQuestion, PriorQuestion, propose, teller
 from vpp.demo.reading import read_rule
 from vpp.demo.rules import Rule, read_row
@@ -64,19 +64,6 @@ def test_proposals_vary_with_the_seed_and_are_neither_always_right_nor_always_wr
         right += all(rule.answer(row) == large(line) for row, line in zip(fresh, rows, strict=True))
     assert len(texts) > 60
     assert 0.01 < right / 300 < 0.3
-
-
-TASKS = ("parity task", "sum-parity", "sum_parity", "contains-zero", "contains_zero", "two-circles", "two_circles",
-         "two-blobs", "two_blobs", "setosa", "virginica", "penguin", "gentoo", "bill_length", "flipper",
-         "iris")  # fmt: skip
-
-
-def test_the_source_knows_no_task() -> None:
-    sources = sorted((ROOT / "vpp" / "demo").glob("*.py"))
-    assert sources
-    for path in sources:
-        text = path.read_text().lower()
-        assert not [name for name in TASKS if name in text], path
 
 
 POINT = (("x", "number"), ("y", "number"))

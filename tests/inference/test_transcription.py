@@ -4,7 +4,7 @@ from functools import cache
 
 import pytest
 
-from vpp.events import ParticleDrawn, Proposed, Resampled, Reweighted, StepFinished
+from vpp.events import Proposed, Resampled, Reweighted, StepFinished
 
 from . import scripted
 from .transcription import Literal, algorithm_1, algorithm_2
@@ -91,9 +91,3 @@ def test_the_cases_take_every_branch_of_both_algorithms():
     assert {0.3, 1.0} == {t for _, s in steps for t in s.temperatures}
     assert any(s.ancestors and s.ancestors != sorted(set(s.ancestors)) for _, s in steps), "some are copied"
     assert {True, "unparsable", "unchanged"} == {d for _, s in steps for d in s.accepted}
-
-
-def test_initial_particles_are_drawn_at_temperatures_from_low_to_high():
-    events = product_events("smc", Literal("classification", K=4))
-    drawn = sorted(scripted.of_kind(events, ParticleDrawn), key=lambda e: e.particle)
-    assert [e.temperature for e in drawn] == [0.3, 0.6, 0.9, 1.2]

@@ -18,7 +18,7 @@ from tests.processes import (
     wait_until,
 )
 from vpp.events import StepFinished
-from vpp.runs.directory import JournalReader, Record, RunDirectory
+from vpp.runs.directory import JournalReader, RunDirectory
 
 SEED = random.randrange(1000)
 MOMENTS = ("before the first hypotheses", "in step 1", "in step 3", "in the final evaluation")
@@ -70,28 +70,6 @@ def test_resuming_a_finished_run_prints_its_result_again_and_changes_nothing(
 
 
 # Without a fault
-
-
-def test_a_run_ends_with_one_object_that_says_what_it_came_to(undisturbed: dict[str, Outcome]) -> None:
-    result = undisturbed["smc"].result
-    assert undisturbed["smc"].code == 0
-    assert result["status"] == "finished"
-    assert result["method"] == "smc"
-    assert result["metric"]["name"] == "accuracy"
-    assert 0 <= result["metric"]["test"] <= 1
-    assert " ".join(result["calls"]) == "learner optimizer cached failed unparsable refused contradictory"
-    assert result["calls"]["cached"] == 0
-    assert result["rounds"] == 2 + 3 * 3 + 1
-    assert len(result["ess_by_step"]) == 3
-    assert len(result["weights"]) == 3
-    assert sum(result["weights"]) == pytest.approx(1)
-    assert result["uncertain"]["of"] == 10
-    assert 0 <= result["acceptance_rate"] <= 1
-    first, *_, last = JournalReader(RunDirectory(result["dir"]).journal).new_records()
-    assert isinstance(first, Record)
-    assert isinstance(last, Record)
-    assert result["wall_s"] == pytest.approx(last.at - first.at, abs=0.01)
-    assert result["tokens"]["prompt"] > result["tokens"]["completion"] > 0
 
 
 def test_answers_in_another_order_give_the_same_result(undisturbed: dict[str, Outcome], desk: Desk) -> None:
