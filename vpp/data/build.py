@@ -287,10 +287,6 @@ def build_dataset(
         n_unlabelled=n_unlabelled,
         n_left_out=n_rows - n_unlabelled - len(train) - len(test) - len(calibration),
         split="file" if test_table else rule.text,
-        test_file=test_table.file if test_table else "",
-        train_size=split.train_size,
-        test_size=split.test_size,
-        calibration_size=split.calibration_size,
         notes=(*notes, *table.notes, *left_out, *filter(None, own_notes)),
     )
     return Dataset(

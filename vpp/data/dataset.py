@@ -121,10 +121,6 @@ class Provenance:
     n_unlabelled: int  # without a target; never training or test rows
     n_left_out: int  # labelled, beyond the sizes of both parts
     split: str = "random"  # rule of the split, as SplitRule writes it, or file if a second file has the test rows
-    test_file: str = ""
-    train_size: int = 0
-    test_size: int = 0
-    calibration_size: int = 0
     notes: tuple[str, ...] = ()  # decisions taken on the way, a sentence each
     read_as: ReadAs = DETECT
 
