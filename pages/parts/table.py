@@ -156,7 +156,7 @@ def choose_columns(source: Table, *, columns: DeltaGenerator, split: DeltaGenera
     names, guess = list(table.names), target_guess(table)
     first = names.index(guess) if guess else 0
     target = left.selectbox("Target: the column to predict", names, first, **blocks.lasting("new.target"))
-    plan, test_table = choose_split(table, target, split) if split else (SplitPlan(is_whole=True), None)
+    plan, test_table = choose_split(table, target, split) if split else (SplitPlan(test_size=0), None)
     by_chance = split and plan.rule == RANDOM and test_table is None
     hints = split_hints(table, target) if by_chance else ()
     default, left_out = choose_inputs(table, plan.rule, target=target)

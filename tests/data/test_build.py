@@ -79,7 +79,7 @@ def test_a_test_file_gives_the_test_rows():
 
 def test_rare_and_untested_labels_are_noted():
     table = read("x,y\n" + "".join(f"{x},{'no' if x % 20 else 'yes'}\n" for x in range(60)), "t.csv")
-    rare, *_ = build_dataset(table, target="y", split=SplitPlan(is_whole=True)).provenance.notes
+    rare, *_ = build_dataset(table, target="y", split=SplitPlan(test_size=0)).provenance.notes
     assert rare == "label 'yes' has 3 of 60 training rows: always predicting 'no' would be right on 95\u00a0%"
     notes = build_dataset(table, target="y", test_table=read("x,y\n70,no\n71,no\n", "u.csv")).provenance.notes
     assert "no test row has the label 'yes', so the accuracy on such rows is unknown" in notes
@@ -90,7 +90,7 @@ def test_rows_that_repeat_another_are_counted():
     copies, labels = build_dataset(table, target="y", test_table=tested).provenance.notes[:2]
     assert copies.startswith("rows that repeat another: 1 of 6 training rows, 1 of 2 held-out rows; if one case is")
     assert labels == "equal inputs have different labels: a hypothesis is right on at most 7 of 8 rows"
-    weighed = build_dataset(table, target="x", split=SplitPlan(is_whole=True))
+    weighed = build_dataset(table, target="x", split=SplitPlan(test_size=0))
     assert weighed.provenance.notes[0].startswith("rows that repeat another: 1 of 6 training rows; if")
 
 

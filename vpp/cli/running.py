@@ -160,8 +160,7 @@ def _dataset(options: Namespace, config: Config) -> tuple[Dataset, str]:
     test = system.read_table(options.test, options) if options.test else None
     beside, described_in = system.descriptions_beside(options.data, table, target)
     given = typed(options.describe, columns=table.names, cells=table.cells(target))
-    split = part(options, "split")
-    is_whole = config.is_weighing or split.get("test_size") == 0
+    split = {"seed": config.seed, "coverage": config.coverage, **part(options, "split")}
     guess = f"the target {target!r} is a guess, {guess_reason(table)}; name another with --target"
     dataset = build_dataset(
         table,
@@ -169,9 +168,7 @@ def _dataset(options: Namespace, config: Config) -> tuple[Dataset, str]:
         test_table=test,
         notes=() if options.target else (guess,),
         columns=ColumnChoice(inputs=options.inputs, descriptions={**beside, **given}),
-        split=system.from_text(
-            SplitPlan, {"seed": config.seed, "coverage": config.coverage, "is_whole": is_whole, **split}
-        ),
+        split=system.from_text(SplitPlan, split | ({"test_size": 0} if config.is_weighing else {})),
     )
     source = f"; columns are described in {described_in}" if described_in else ""
     return dataset, f"{system.format_text(table.reading)}{source}"

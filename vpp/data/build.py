@@ -222,7 +222,7 @@ def build_dataset(
     notes: put before the notes made here. Raises DataError for unsuitable columns and too few rows.
     """
     rule = split.rule
-    if test_table is not None and split.is_whole:
+    if test_table is not None and not split.test_size:
         raise InputError(f"every row is a training row here: leave out the test rows of {test_table.file}")
     if test_table is not None and rule.column:
         raise InputError(f"the test rows come from {test_table.file}: leave out the split by {rule.column!r}")
@@ -270,7 +270,7 @@ def build_dataset(
         parts.note,
         f"{counted(n_keyless, 'row')} with a target but no {rule.column!r}: left out" if n_keyless else "",
         few if n_calibration < least else "",
-        *(split_hints(table, target) if rule == RANDOM and test_table is None and not split.is_whole else ()),
+        *(split_hints(table, target) if rule == RANDOM and test_table is None and split.test_size else ()),
         *_label_notes(train, test, classes),
         *_copy_notes(train, (*calibration, *test)),
         *described.notes,

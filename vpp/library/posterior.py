@@ -332,11 +332,10 @@ def fit(
     plan = SplitPlan(
         seed=settings.seed,
         train_size=train_size,
-        test_size=test_size,
+        test_size=0 if settings.is_weighing else test_size,
         calibration_size=calibration_size,
         coverage=settings.coverage,
         rule=SplitRule.read(split),
-        is_whole=settings.is_weighing or not test_size,
     )
     dataset = build_dataset(table, target=target, columns=columns, split=plan)
     server = _endpoint(endpoint)
