@@ -62,7 +62,6 @@ def _uploaded(label: str, key: str, another: str) -> tuple[str, bytes] | None:
 
 # The file format: every decision that was detected, and a field that changes it
 
-ENCODINGS = {name: words for name, words in ENCODING_NAMES.items() if name != "utf-8-sig"}
 HEADERS = {True: "first line", False: "none"}
 MARKS = {".": "point", ",": "comma"}
 QUOTES = {"csv": "enclose cells", "plain": "part of the text"}
@@ -98,7 +97,7 @@ def _fields(detected: Reading | None, key: str) -> ReadAs:
         choices["sheet"] = ("Sheet", {sheet: sheet for sheet in detected.sheets}, detected.sheet)
     elif kind == "csv":
         delimiter = DELIMITER_NAMES.get(detected.delimiter, detected.delimiter or "none") if detected else ""
-        choices["encoding"] = ("Encoding", ENCODINGS, encoding_name(detected.encoding) if detected else "")
+        choices["encoding"] = ("Encoding", ENCODING_NAMES, encoding_name(detected.encoding) if detected else "")
         choices["delimiter"] = ("Delimiter", DELIMITER_NAMES, delimiter)
     if kind in ("csv", "excel"):
         choices["header"] = ("Header", HEADERS, HEADERS[detected.header] if detected else "")

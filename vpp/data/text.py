@@ -19,13 +19,12 @@ from vpp.errors import DataError
 from vpp.runtime import no_collecting
 
 ENCODING_NAMES = {
-    "utf-8": "UTF-8", "utf-8-sig": "UTF-8 with a byte order mark", "utf-16": "UTF-16", "mac_roman": "Mac Roman",
-    "cp1250": "Windows-1250 (Central European)", "cp1251": "Windows-1251 (Cyrillic)",
-    "cp1252": "Windows-1252 (Western)", "cp1253": "Windows-1253 (Greek)", "koi8_r": "KOI8-R (Cyrillic)",
-    "cp932": "Shift-JIS (Japanese)", "euc_jp": "EUC-JP (Japanese)", "gb18030": "GB 18030 (Chinese)",
-    "big5": "Big5 (Chinese)", "euc_kr": "EUC-KR (Korean)",
+    "utf-8": "UTF-8", "utf-16": "UTF-16", "mac_roman": "Mac Roman", "cp1250": "Windows-1250 (Central European)",
+    "cp1251": "Windows-1251 (Cyrillic)", "cp1252": "Windows-1252 (Western)", "cp1253": "Windows-1253 (Greek)",
+    "koi8_r": "KOI8-R (Cyrillic)", "cp932": "Shift-JIS (Japanese)", "euc_jp": "EUC-JP (Japanese)",
+    "gb18030": "GB 18030 (Chinese)", "big5": "Big5 (Chinese)", "euc_kr": "EUC-KR (Korean)",
 }  # fmt: skip
-_MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _ONE_BYTE = ("cp1251", "koi8_r", "cp1253")
 _MANY_BYTES = ("cp932", "euc_jp", "gb18030", "big5", "euc_kr")
 _SURE = 0.3
