@@ -277,15 +277,8 @@ def _written(cell: str | None) -> str:
 
 def spec(dataset: Dataset) -> dict[str, Any]:
     """Everything in a dataset but its rows, in JSON types; `fingerprint` is the SHA-256 of its `rows_csv`."""
-    own: dict[str, Any] = _adapter().dump_python(dataset, mode="json", exclude={*_PARTS})
-    chosen = own["provenance"]["read_as"]
-    own["provenance"]["read_as"] = {name: value for name, value in chosen.items() if value is not None}
-    for column in own["columns"]:
-        if column["missing"] is None:
-            del column["missing"]
-    if not dataset.descriptions:
-        del own["descriptions"]
-    return {**own, "fingerprint": hashlib.sha256(rows_csv(dataset)).hexdigest()}
+    fingerprint = hashlib.sha256(rows_csv(dataset)).hexdigest()
+    return {**_adapter().dump_python(dataset, mode="json", exclude={*_PARTS}), "fingerprint": fingerprint}
 
 
 def dataset_from_csv(content: bytes, *, header: Mapping[str, Any]) -> Dataset:
