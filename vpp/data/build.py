@@ -154,13 +154,16 @@ def choose_inputs(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the names in file order, and a note on each column that was left out by default.
 
-    inputs: None takes every column except constants, identifiers and the column of the split. A name with commas may
-    come in pieces. Raises DataError for an unknown name, for the target among the inputs, and if no input is left.
+    inputs: None takes every column except constants, identifiers and the column of the split. Raises DataError for an
+    unknown name, for the target among the inputs, and if no input is left.
     """
     notes: list[str] = []
     if inputs is not None:
-        inputs = _joined(inputs, table.names)
         for name in inputs:
+            longer = [each for each in table.names if each.startswith(f"{name},")]
+            if longer and name not in table.names:
+                how = f"put {longer[0]!r}, which has a comma, in double quotes"
+                raise DataError(f"{table.file} has no column {name!r}: {how}")
             table.column(name)
         if target in inputs:
             raise DataError(f"column {target!r} is the target and cannot be an input: leave it out of the inputs")
@@ -177,17 +180,6 @@ def choose_inputs(
             f"{table.file} has no input column besides the target {target!r}{why}: add or name one that varies"
         )
     return tuple(name for name in table.names if name in inputs), tuple(notes)
-
-
-def _joined(pieces: Sequence[str], names: Sequence[str]) -> list[str]:
-    """Join names that were split at their commas: the longest run of pieces that is a column, else each piece."""
-    columns = {tuple(part.strip() for part in name.split(",")): name for name in names}
-    rest, joined = [part.strip() for piece in pieces for part in piece.split(",")], list[str]()
-    while rest:
-        n = next((n for n in range(len(rest), 0, -1) if tuple(rest[:n]) in columns), 1)
-        joined.append(columns.get(tuple(rest[:n]), rest[0]))
-        del rest[:n]
-    return joined
 
 
 def _uninformative(table: Table, names: Sequence[str]) -> dict[str, str]:
