@@ -26,11 +26,6 @@ def read(text: str, name: str = "some.csv") -> Table:
     return Table.read(text.encode(), name=name)
 
 
-def test_an_end_mark_before_the_last_line_end_is_cut_in_any_encoding():
-    content = "name;v\r\nKöln;1\r\nM;2\r\n".encode("cp1252") + b"\x1a\r\n"
-    assert Table.read(content, name="a.csv").cells("name") == ("Köln", "M")
-
-
 @st.composite
 def tables(draw: st.DrawFn) -> list[list[str]]:
     width = draw(st.integers(2, 4))

@@ -29,11 +29,9 @@ _ONE_BYTE = ("cp1251", "koi8_r", "cp1253")
 _MANY_BYTES = ("cp932", "euc_jp", "gb18030", "big5", "euc_kr")
 _SURE = 0.3
 """Least coherence, from 0 to 1 as charset-normalizer measures it, for a guess of a one-byte encoding."""
-_AT_END = re.compile(r"([\0\x1a])[\0\x1a \t\r\n]*\Z")
-"""Marks of DOS for the end of a file."""
-_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")
-NO_TEXT = re.compile("[\0\ud800-\udfff]")
-"""Characters that no cell may hold; utf-7 and unicode_escape can spell a lone surrogate."""
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x19\x1b-\x1f]")
+NO_TEXT = re.compile("[\0\x1a\ud800-\udfff]")
+"""Characters that no cell may hold: 0x1a ends a file in DOS, utf-7 and unicode_escape can spell a lone surrogate."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,10 +50,7 @@ class Reading:
 
 
 def decode(content: bytes, *, name: str, encoding: str | None = None) -> tuple[str, str, list[str]]:
-    """Return text, encoding and notes of a file in the given encoding, or in the detected one.
-
-    Marks at its end are cut. Raises DataError if the bytes are not text in the encoding.
-    """
+    """Return text, encoding and notes of a file in the given encoding, or the detected one. Raises DataError."""
     marked = next((codec for mark, codec in _MARKS if content.startswith(mark)), None)
     codec, notes = encoding or marked or "utf-8", list[str]()
     try:
@@ -67,15 +62,11 @@ def decode(content: bytes, *, name: str, encoding: str | None = None) -> tuple[s
             raise DataError(f"{name} is not text in {encoding_name(codec)} {remedy}") from None
         codec = _guess(content, name, line)
         text = content.decode(codec, errors="replace")
-        if "\ufffd" in text or _CONTROL.search(_AT_END.sub("", text)):  # nearly any binary file decodes in one byte
+        if "\ufffd" in text or _CONTROL.search(text):  # nearly any binary file decodes in one byte
             raise DataError(f"{name} is not text in UTF-8, UTF-16 or Windows-1252 {remedy}") from None
         notes.append(
             f"not UTF-8: read as {encoding_name(codec)}; if letters look wrong, --read encoding=NAME reads another"
         )
-    if end := _AT_END.search(text):
-        line = text.count("\n", 0, end.start()) + 1
-        notes.append(f"line {line}: the mark 0x{ord(end[1]):02x}, an end of file in DOS, was not read")
-        text = text[: end.start()]
     if wrong := NO_TEXT.search(text):
         line = text.count("\n", 0, wrong.start()) + 1
         what = f"{name} holds a character that is no text (0x{ord(wrong[0]):02x}) in line {line}"
