@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from vpp.data.build import ColumnChoice, build_dataset
 from vpp.data.dataset import Column, Dataset, Row, dataset_from_csv, rows_csv, spec
-from vpp.data.descriptions import Descriptions, by_key, checked
+from vpp.data.descriptions import Descriptions, checked
 from vpp.data.table import Table
 from vpp.errors import DataError, InputError
 from vpp.llm.prompts import render_input
@@ -130,8 +130,7 @@ def beside(text: str) -> dict[str, str]:
         (beside, "column,description\nx1," + "a" * 200_000, "h.csv: the description of 'x1' has 200,000 characters"),
         (beside, "column,description\nage,…", "h.csv: a description is given for the column 'age'"),
         (beside, "column,description\nlabel:yess,…\nlabel:no,…", "h.csv: a description is given for the label 'yess'"),
-        (partial(by_key, source="d"), [1], "d holds no descriptions"),
-        (partial(by_key, source="d"), {"labels": {"yes": None}}, "d describes 'label:yes' with something else than"),
+        (heart, {"labels": {"yes": "…"}}, "the description of 'labels' is no text: write {COLUMN: text, label:NAME"),
     ],
 )
 def test_what_is_no_description_of_the_table_is_refused_in_one_line(read: Any, given: Any, said: str) -> None:
@@ -139,7 +138,3 @@ def test_what_is_no_description_of_the_table_is_refused_in_one_line(read: Any, g
         read(given)
     assert said in str(refused.value)
     assert "\n" not in str(refused.value)
-
-
-def test_a_mapping_is_read_by_key() -> None:
-    assert by_key({"x1": "a, b", "labels": {"yes": "ill"}}, source="d") == {"x1": "a, b", "label:yes": "ill"}
