@@ -77,12 +77,12 @@ def test_a_test_file_gives_the_test_rows():
     assert p.notes[-2:] == (whence, "column 'y': 'c' is on none of the other rows")
 
 
-def test_rare_and_untested_labels_are_noted():
+def test_rare_and_untrained_labels_are_noted():
     table = read("x,y\n" + "".join(f"{x},{'no' if x % 20 else 'yes'}\n" for x in range(60)), "t.csv")
     rare, *_ = build_dataset(table, target="y", split=SplitPlan(test_size=0)).provenance.notes
     assert rare == "label 'yes' has 3 of 60 training rows: always predicting 'no' would be right on 95\u00a0%"
-    notes = build_dataset(table, target="y", test_table=read("x,y\n70,no\n71,no\n", "u.csv")).provenance.notes
-    assert "no test row has the label 'yes', so the accuracy on such rows is unknown" in notes
+    notes = build_dataset(table, target="y", test_table=read("x,y\n70,no\n71,oh\n", "u.csv")).provenance.notes
+    assert "no training row has the label 'oh': 1 test row with it can hardly be predicted" in notes
 
 
 def test_rows_that_repeat_another_are_counted():

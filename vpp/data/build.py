@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import chain, compress
 from typing import Literal, get_args
 
-from vpp.answers import look_alike, why_unreadable
+from vpp.answers import why_unreadable
 from vpp.data.columns import WORDS, are_codes, place_of
 from vpp.data.dataset import RANDOM, Dataset, Provenance, Row, SplitRule, Task, target_value
 from vpp.data.descriptions import describe
@@ -336,13 +336,8 @@ NAMED = 5
 
 
 def _label_notes(train: Sequence[Row], test: Sequence[Row], labels: Sequence[str]) -> Iterator[str]:
-    """Warn about labels without training or test rows, rare and similar ones, and training targets that are all equal.
-
-    labels: labels of all rows with a target; empty for regression.
-    """
+    """Warn about labels without training rows and a rare one. labels: of all rows; empty for regression."""
     trained, tested = (Counter(row.target for row in rows) for rows in (train, test))
-    if not labels and len(trained) == 1:
-        yield f"every training row has the target {train[0].target}: there is nothing to learn from them"
     if unseen := [label for label in labels if label not in trained]:
         n = sum(tested[label] for label in unseen)
         rows = f"{counted(n, 'test row')} with {'it' if len(unseen) == 1 else 'them'} can hardly be predicted"
@@ -352,10 +347,6 @@ def _label_notes(train: Sequence[Row], test: Sequence[Row], labels: Sequence[str
         if (n < RARE_ROWS or n < RARE_SHARE * len(train)) and 2 * n <= most:
             right = f"always predicting {quoted(str(common))} would be right on {round(100 * most / len(train))}\u00a0%"
             yield f"label {quoted(str(rare))} has {n:,} of {counted(len(train), 'training row')}: {right}"
-    if untested := [label for label in labels if test and label in trained and label not in tested]:
-        yield f"no test row has {_listed(untested)}, so the accuracy on such rows is unknown"
-    if alike := "; ".join(" and ".join(map(quoted, group)) for group in look_alike(labels)[:3]):
-        yield f"similar labels count only if an answer spells them exactly: {alike}"
 
 
 def _copy_notes(train: Sequence[Row], held_out: Sequence[Row]) -> Iterator[str]:
