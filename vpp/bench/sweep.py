@@ -11,11 +11,11 @@ from typing import Any
 
 import pandas as pd
 
+from vpp.bench.tasks import TASKS, describe, find_info, generate
 from vpp.data.build import ColumnChoice, build_dataset
 from vpp.data.dataset import Dataset
 from vpp.data.split import SplitPlan
 from vpp.data.table import Table
-from vpp.data.tasks import TASKS, describe, find_info, generate
 from vpp.errors import InputError, RunError, RunLocked
 from vpp.findings.hypotheses import merge_ideas
 from vpp.findings.result import result
