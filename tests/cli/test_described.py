@@ -46,7 +46,7 @@ def test_a_described_run_asks_and_ends_as_without(desk: Desk) -> None:
     assert described == Descriptions(
         columns={"island": "where it lives", "body_mass_g": FOLDED}, labels={"Adelie": "small", "Gentoo": "the largest"}
     )
-    assert "descriptions" not in RunDirectory(plain.result["dir"]).spec().dataset
+    assert not RunDirectory(plain.result["dir"]).dataset().descriptions
     report = (directory.path / "report.md").read_text()
     assert "| island | where it lives |" in report
     assert "<b>=</b>" not in report.partition("### The command")[0]
