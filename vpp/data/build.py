@@ -395,7 +395,7 @@ def split_hints(table: Table, target: str) -> tuple[str, ...]:
         if column.kind == "date":
             how = f"to predict later rows from earlier ones, split by time (--split time:{name})"
             hints["time"] = f"column {name!r} holds dates: {how}"
-        elif column.kind != "sequence" and 3 <= n <= (n_rows - column.n_missing) / 2 and _GROUP_NAME.fullmatch(name):
+        elif 3 <= n <= (n_rows - column.n_missing) / 2 and _GROUP_NAME.fullmatch(name):
             how = f"if its rows belong together, split by group (--split group:{name})"
             hints["group"] = f"column {name!r} has {n:,} values for {n_rows:,} rows: {how}"
     return tuple(filter(None, hints.values()))

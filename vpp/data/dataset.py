@@ -75,7 +75,7 @@ def _delimiter(delimiter: str) -> str:
 
 DETECT = ReadAs()
 
-Kind = Literal["number", "category", "text", "date", "sequence"]
+Kind = Literal["number", "category", "text", "date"]
 Part = Literal["train", "test", "calibration"]
 PARTS: tuple[Part, ...] = ("train", "test", "calibration")
 Task = Literal["regression", "classification"]

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 from vpp.data.columns import MISSING, MOSTLY, Lines, is_date, is_quantity
 from vpp.data.dataset import DELIMITER_NAMES, ReadAs
-from vpp.data.numbers import is_integer, is_number, is_sequence, is_written_number
+from vpp.data.numbers import is_integer, is_number, is_written_number
 from vpp.errors import DataError
 from vpp.runtime import no_collecting
 
@@ -187,11 +187,14 @@ _SAMPLE_CHARACTERS = 262_144
 MAX_ABOVE = 20
 """Largest number of lines above a table."""
 ROWS_COMPARED = 30
+_ITEMS = r"[+-]?\d+(?:(?:\s*[,;|]\s*|\s+)[+-]?\d+)+"
+_SEVERAL = re.compile(rf"{_ITEMS}|\[\s*{_ITEMS}\s*\]|\(\s*{_ITEMS}\s*\)|\d+(?:-\d+)+", re.ASCII)
+"""Several integers in a cell, such as `3-4-0-7`, which are no name of a column."""
 
 
 def _is_data(cell: str) -> bool:
-    """True for a number, a sequence of integers or a date; parts of a year may be names."""
-    return is_written_number(cell) or is_sequence(cell) or is_date(cell)
+    """True for numbers and dates; parts of a year may be names."""
+    return is_written_number(cell) or _SEVERAL.fullmatch(cell) is not None or is_date(cell)
 
 
 def _is_missing(cell: str) -> bool:
@@ -199,7 +202,7 @@ def _is_missing(cell: str) -> bool:
 
 
 def _is_word(cell: str) -> bool:
-    return not (_is_missing(cell) or is_quantity(cell) or is_sequence(cell))
+    return not (_is_missing(cell) or is_quantity(cell) or _SEVERAL.fullmatch(cell))
 
 
 def _is_year(cell: str) -> bool:
