@@ -62,7 +62,6 @@ def _uploaded(label: str, key: str, another: str) -> tuple[str, bytes] | None:
 
 # The file format: every decision that was detected, and a field that changes it
 
-ENCODINGS = {name: words for name, words in ENCODING_NAMES.items() if name != "utf-8-sig"}
 HEADERS = {True: "first line", False: "none"}
 MARKS = {".": "point", ",": "comma"}
 QUOTES = {"csv": "enclose cells", "plain": "part of the text"}
@@ -98,7 +97,7 @@ def _fields(detected: Reading | None, key: str) -> ReadAs:
         choices["sheet"] = ("Sheet", {sheet: sheet for sheet in detected.sheets}, detected.sheet)
     elif kind == "csv":
         delimiter = DELIMITER_NAMES.get(detected.delimiter, detected.delimiter or "none") if detected else ""
-        choices["encoding"] = ("Encoding", ENCODINGS, encoding_name(detected.encoding) if detected else "")
+        choices["encoding"] = ("Encoding", ENCODING_NAMES, encoding_name(detected.encoding) if detected else "")
         choices["delimiter"] = ("Delimiter", DELIMITER_NAMES, delimiter)
     if kind in ("csv", "excel"):
         choices["header"] = ("Header", HEADERS, HEADERS[detected.header] if detected else "")
@@ -156,7 +155,7 @@ def choose_columns(source: Table, *, columns: DeltaGenerator, split: DeltaGenera
     names, guess = list(table.names), target_guess(table)
     first = names.index(guess) if guess else 0
     target = left.selectbox("Target: the column to predict", names, first, **blocks.lasting("new.target"))
-    plan, test_table = choose_split(table, target, split) if split else (SplitPlan(is_whole=True), None)
+    plan, test_table = choose_split(table, target, split) if split else (SplitPlan(test_size=0), None)
     by_chance = split and plan.rule == RANDOM and test_table is None
     hints = split_hints(table, target) if by_chance else ()
     default, left_out = choose_inputs(table, plan.rule, target=target)

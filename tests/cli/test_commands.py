@@ -185,7 +185,7 @@ def test_the_plan_comes_after_how_the_file_was_read(desk: Desk) -> None:
 def test_odd_tables_are_read_as_the_options_say(desk: Desk) -> None:
     lines = "".join(f'{i},"z {i}",{":" if i % 5 else i},{"ab"[i % 2]}\n' for i in range(40))
     (desk.folder / "odd.csv").write_text(f'"x, raw",z,rate,kind\n{lines}')
-    options = ("--missing", "rate=:", "--inputs", "x, raw,rate", "--read", "as-is=yes", "--target", "kind", "--plan")
+    options = ("--missing", "rate=:", "--inputs", '"x, raw", rate', "--read", "as-is=yes", "--target", "kind", "--plan")
     outcome = desk.vpp("run", "odd.csv", *SMALLEST, *options)
     assert outcome.code == 0
     assert "note: 32 cells are missing, written as ':' (32, as in line 3)" in outcome.err.splitlines()

@@ -54,10 +54,10 @@ def test_every_labelled_row_is_trained_on_tested_on_or_counted(rows, seed, train
     assert len(used) + p.n_left_out + p.n_unlabelled == p.n_rows
 
 
-@pytest.mark.parametrize("named", [["a, b", "c"], ["a", "b", "c"], ["c", "a", " b"], ["a,b", "c"]])
-def test_a_name_with_commas_is_joined_from_its_pieces(named):
+def test_a_piece_of_a_name_with_commas_is_refused_with_the_quotes_that_it_takes():
     table = read('"a, b",b,c,y\n' + "".join(f"{i},{i % 5},{i % 3},{'pq'[i % 2]}\n" for i in range(20)))
-    assert build_dataset(table, target="y", columns=ColumnChoice(inputs=named)).inputs == ("a, b", "c")
+    with pytest.raises(DataError, match="has no column 'a': put 'a, b', which has a comma, in double quotes"):
+        build_dataset(table, target="y", columns=ColumnChoice(inputs=["a", "b", "c"]))
 
 
 def test_a_test_file_gives_the_test_rows():
@@ -77,12 +77,12 @@ def test_a_test_file_gives_the_test_rows():
     assert p.notes[-2:] == (whence, "column 'y': 'c' is on none of the other rows")
 
 
-def test_rare_and_untested_labels_are_noted():
+def test_rare_and_untrained_labels_are_noted():
     table = read("x,y\n" + "".join(f"{x},{'no' if x % 20 else 'yes'}\n" for x in range(60)), "t.csv")
-    rare, *_ = build_dataset(table, target="y", split=SplitPlan(is_whole=True)).provenance.notes
+    rare, *_ = build_dataset(table, target="y", split=SplitPlan(test_size=0)).provenance.notes
     assert rare == "label 'yes' has 3 of 60 training rows: always predicting 'no' would be right on 95\u00a0%"
-    notes = build_dataset(table, target="y", test_table=read("x,y\n70,no\n71,no\n", "u.csv")).provenance.notes
-    assert "no test row has the label 'yes', so the accuracy on such rows is unknown" in notes
+    notes = build_dataset(table, target="y", test_table=read("x,y\n70,no\n71,oh\n", "u.csv")).provenance.notes
+    assert "no training row has the label 'oh': 1 test row with it can hardly be predicted" in notes
 
 
 def test_rows_that_repeat_another_are_counted():
@@ -90,7 +90,7 @@ def test_rows_that_repeat_another_are_counted():
     copies, labels = build_dataset(table, target="y", test_table=tested).provenance.notes[:2]
     assert copies.startswith("rows that repeat another: 1 of 6 training rows, 1 of 2 held-out rows; if one case is")
     assert labels == "equal inputs have different labels: a hypothesis is right on at most 7 of 8 rows"
-    weighed = build_dataset(table, target="x", split=SplitPlan(is_whole=True))
+    weighed = build_dataset(table, target="x", split=SplitPlan(test_size=0))
     assert weighed.provenance.notes[0].startswith("rows that repeat another: 1 of 6 training rows; if")
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vpp.data.columns import date_forms, is_date, is_identifier, read_columns, read_date
-from vpp.data.numbers import is_number, read_notation, read_number, sequence_items, write_number
+from vpp.data.numbers import is_number, read_notation, read_number, write_number
 
 
 def kind_of(cells: list[str], name: str = "x") -> str:
@@ -22,9 +22,7 @@ def kind_of(cells: list[str], name: str = "x") -> str:
     [
         (["1", "-2.5", "+.5", "3.", "1e-3"], "number"),
         (["0", "1", "2"], "number"),
-        (["[3, 4, 0, 7]", "(1, -2)", "[1 2 3]", "3;4;0;7", "3|4"], "sequence"),
-        (["3-4-0-7", "1-2"], "sequence"),
-        (["[3, 4", "5, 6"], "text"),
+        (["[3, 4, 0, 7]", "(1, -2)", "[1 2 3]", "3;4;0;7", "3-4"], "text"),
         (["a long day", "a short one", "no day at all"], "text"),
         (["1e999", "2", "2"], "category"),
         (["2024-13-01", "2024-02-30", "12"], "text"),
@@ -74,7 +72,7 @@ def test_other_texts_are_no_plain_numbers(text):
         ("id", ["1", "2", "2"], False),
         ("id", ["1", None, "3"], False),
         ("review", ["a good 1", "a bad 2", "so so 3"], False),
-        ("steps", ["3-4-0-7", "1-2", "5-6"], False),
+        ("steps", ["3 4 0 7", "1 2", "5 6"], False),
         ("word", ["pear" * 5000, "plum" * 5000], False),
     ],
 )
@@ -82,18 +80,12 @@ def test_an_index_and_codes_only_name_their_rows_and_measurements_words_and_repe
     assert is_identifier(name, cells, kind_of([cell or "" for cell in cells], name)) == is_id
 
 
-def test_a_sequence_is_its_integers():
-    items = {"[3, -4; 0|7]": (3, -4, 0, 7), "(+1 -2)": (1, -2), "3-4-0-7": (3, 4, 0, 7), "7": None, "3 four": None}
-    assert {text: sequence_items(text) for text in items} == items
-    assert sequence_items(f"1 {'9' * 400}") is None
-
-
 @pytest.mark.parametrize(
     ("cells", "note", "undo"),
     [
         (["4.5kg", "15.8kg"], "line 9 holds '15.8kg', read as 15.8 kg", "--kind 'w=text'"),
         (["10,0", "1.000"], "line 9 holds '1.000', read as 1000", "--read decimal=point or --kind 'w=text'"),
-        (["81 744", "9 100"], "line 5 holds '81 744', read as 81744", "--kind 'w=sequence'"),
+        (["81 744", "9 100"], "line 5 holds '81 744', read as 81744", "--kind 'w=text'"),
         (["a", "NA", "b"], "1 cell is missing, written as 'NA' (1, as in line 9)", "with --missing"),
         (
             ["1", "2", "3", "4", "45.0\x07"],

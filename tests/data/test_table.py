@@ -26,11 +26,6 @@ def read(text: str, name: str = "some.csv") -> Table:
     return Table.read(text.encode(), name=name)
 
 
-def test_an_end_mark_before_the_last_line_end_is_cut_in_any_encoding():
-    content = "name;v\r\nKöln;1\r\nM;2\r\n".encode("cp1252") + b"\x1a\r\n"
-    assert Table.read(content, name="a.csv").cells("name") == ("Köln", "M")
-
-
 @st.composite
 def tables(draw: st.DrawFn) -> list[list[str]]:
     width = draw(st.integers(2, 4))
@@ -53,7 +48,7 @@ def test_any_cells_survive_any_dialect(rows, delimiter, encoding, quoting):
     writer = csv.writer(out, delimiter=delimiter, quoting=quoting)
     writer.writerows([[f"column {i}" for i in range(len(rows[0]))], *rows])
     table = Table.read(out.getvalue().encode(encoding), name="some.csv", read_as=ReadAs(as_is=True))
-    assert (table.reading.delimiter, table.reading.encoding) == (delimiter, encoding)
+    assert (table.reading.delimiter, table.reading.encoding) == (delimiter, encoding.removesuffix("-sig"))
     assert table.sha256 == hashlib.sha256(out.getvalue().encode(encoding)).hexdigest()
     assert list(zip(*table.texts, strict=True)) == [
         tuple(text.strip() for text in row) for row in rows if has_text([row])

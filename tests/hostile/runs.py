@@ -77,7 +77,6 @@ class Hostile:
                 file=self.short("file") + ".csv",
                 encoding=self.short("encoding"),
                 split=f"group:{category}",
-                test_file=self.short("test-file"),
                 notes=(self.harm("note"),),
                 read_as=ReadAs(sheet=self.short("sheet")),
             ),

@@ -309,7 +309,7 @@ def test_fit_gives_the_posterior_that_the_command_line_gives(
 def test_fit_takes_a_frame_and_the_posterior_predicts_one(here: Desk) -> None:
     frame = pd.DataFrame({"size": [i % 20 / 2 for i in range(40)], "noise": [i * 7 % 11 for i in range(40)]})
     frame["kind"] = ["small" if size < 5 else "large" for size in frame["size"]]
-    meant = {"size": "of the\nbox", "labels": {"small": "fits a hand"}}
+    meant = {"size": "of the\nbox", "label:small": "fits a hand"}
     posterior = vpp.fit(frame, target="kind", method="vml", epochs=1, descriptions=meant)
     record = {"columns": {"size": "of the box"}, "labels": {"small": "fits a hand"}}
     assert posterior.directory.spec().dataset["descriptions"] == record

@@ -297,37 +297,36 @@ def test_every_name_has_an_identifier_of_its_own() -> None:
 
 
 MIXED = """\
-n,size,code,flag,run,note,shore,y
-1,2.5,007,0,3 4 0 7,"We walked to the lighthouse in pouring rain, and the lamp was out.",rock,a
-2,,012,1,1 1 2 3,"The lamp of the lighthouse was out, so we turned back at the gate.",sand,b
-3,4.5,007,1,0 0 0 1,"Third letter, same answer. I will not write a fourth one to you.",rock,a
-3,5.5,012,0,9 8 7 6,"The keeper said that the stair had two hundred steps, or nearly so.",sand,b
-5,6.5,012,1,5 5 5 5,"We counted them on the way down and made it a hundred and ninety.",rock,a
-6,7.5,007,0,2 4 6 8,"Nobody was at the gate when we came back, and the lamp was lit.",sand,b
+n,size,code,flag,note,shore,y
+1,2.5,007,0,"We walked to the lighthouse in pouring rain, and the lamp was out.",rock,a
+2,,012,1,"The lamp of the lighthouse was out, so we turned back at the gate.",sand,b
+3,4.5,007,1,"Third letter, same answer. I will not write a fourth one to you.",rock,a
+3,5.5,012,0,"The keeper said that the stair had two hundred steps, or nearly so.",sand,b
+5,6.5,012,1,"We counted them on the way down and made it a hundred and ninety.",rock,a
+6,7.5,007,0,"Nobody was at the gate when we came back, and the lamp was lit.",sand,b
 """
 
 
 def test_cells_are_values_of_their_columns_kind() -> None:
     data = table(MIXED)
     columns = Columns(data)
-    types = ("number", "number", "text", "number", "numbers", "prose", "text")
+    types = ("number", "number", "text", "number", "prose", "text")
     assert [argument.type for argument in columns.arguments.values()] == list(types)
     assert columns.texts == {"note"}
     row = min(data.labelled, key=lambda row: row.id)
     cells = columns.cells(row, columns.aliases)
-    assert cells[:5] == (1, 2.5, "007", 0, [3, 4, 0, 7]), "a code stays text, a category of numbers is numbers"
+    assert cells[:4] == (1, 2.5, "007", 0), "a code stays text, a category of numbers is numbers"
     second = sorted(data.labelled, key=lambda row: row.id)[1]
     assert columns.cells(second, ("size", "shore")) == (None, "sand")
     assert columns.arguments["size"].has_missing
     stated = ProgramPrompts(dataset=data, columns=columns).translation("Rule")[-1]["content"]
-    for line in ("size: number or None", "flag: number, one of 0, 1", "note: a text", "run: a list of whole numbers"):
+    for line in ("size: number or None", "flag: number, one of 0, 1", "note: a text"):
         assert line in stated.splitlines()
 
 
 @pytest.mark.parametrize("cell", ["about 3", "9" * 5000, "1e400", ""])
 def test_a_cell_that_does_not_fit_its_column_stays_text(cell: str) -> None:
     assert cell_value(cell, "number") == cell
-    assert cell_value(cell, "numbers") == cell
 
 
 SHORT = 0.3

@@ -198,6 +198,7 @@ def test_impossible_sweeps_are_refused_in_one_line(refusal: Refusal, tmp_path: P
         (("--jobs", "0"), "jobs is 0"),
         (("--tasks", ","), "name at least one"),
         (("--train-size", "5"), "batch"),
+        (("--test-size", "0"), "test size 0 is too small"),
     ):
         assert reason in refusal("-o", tmp_path / "bad", "--demo", *words), words
     assert "no endpoint" in refusal()

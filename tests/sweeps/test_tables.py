@@ -26,7 +26,7 @@ from vpp.bench.sweep import (
     results_csv,
 )
 from vpp.bench.tables import claims, paper, papers, tables, tables_markdown
-from vpp.data.tasks import TASKS
+from vpp.bench.tasks import TASKS
 from vpp.demo import VERSION
 from vpp.llm.templates import AUTO, EXAMPLES, NUMBERS, PAPER, set_texts
 from vpp.runs.spec import EndpointSpec

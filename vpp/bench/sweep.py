@@ -11,11 +11,11 @@ from typing import Any
 
 import pandas as pd
 
+from vpp.bench.tasks import TASKS, describe, find_info, generate
 from vpp.data.build import ColumnChoice, build_dataset
 from vpp.data.dataset import Dataset
 from vpp.data.split import SplitPlan
 from vpp.data.table import Table
-from vpp.data.tasks import TASKS, describe, find_info, generate
 from vpp.errors import InputError, RunError, RunLocked
 from vpp.findings.hypotheses import merge_ideas
 from vpp.findings.result import result
@@ -89,6 +89,8 @@ def config_of(cell: Cell, setting: Setting) -> Config:
 def dataset_of(cell: Cell, setting: Setting) -> Dataset:
     """Generate the task's rows from the cell's seed, all of which are used."""
     info = find_info(cell.task)
+    if setting.test < 1:
+        raise InputError(f"test size {setting.test} is too small: give at least 1")
     content = generate(cell.task, seed=cell.seed, train_size=setting.train, test_size=setting.test)
     return build_dataset(
         Table.read(content, name=f"{cell.task}.csv"),

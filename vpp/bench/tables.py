@@ -14,7 +14,7 @@ from statistics import fmean
 from typing import Any
 
 from vpp.bench.sweep import METHODS, PRESET, Outcome, SweepSpec, endpoint_text, setting_text
-from vpp.data.tasks import TASKS
+from vpp.bench.tasks import TASKS
 from vpp.posterior.metric import deviation
 from vpp.runs.asking import versions as software
 from vpp.runs.spec import adapter

@@ -1,6 +1,7 @@
 """The commands and their options."""
 
 import argparse
+import csv
 from argparse import ArgumentParser, ArgumentTypeError, Namespace, _ArgumentGroup, _SubParsersAction
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import Field, fields
@@ -245,7 +246,7 @@ def data_options(parser: ArgumentParser) -> Options:
     group = parser.add_argument_group("data")
     group.add_argument("data", metavar="DATA.csv", help="CSV, JSON, Excel or Parquet; - reads standard input")
     group.add_argument("--target", help="column to predict (guessed from the names)")
-    group.add_argument("--inputs", type=_names, metavar="A,B", help="input columns (all informative ones)")
+    group.add_argument("--inputs", type=_names, metavar='A,"B, C"', help="input columns (all informative ones)")
     about = f"a column's kind, if detected wrongly: {', '.join(get_args(Kind))}; of the target too"
     _repeated(group, "--kind", "COLUMN=KIND", about, _kind)
     about = "what a column, or label:LABEL of the target, means (or in a file DATA.columns.csv)"
@@ -461,6 +462,7 @@ def _prices(text: str) -> dict[str, dict[str, float]]:
 
 @_valued("a list: name at least one, with commas between them")
 def _names(text: str) -> tuple[str, ...]:
-    if not (names := tuple(name.strip() for name in text.split(",") if name.strip())):
+    cells = next(csv.reader([" ".join(text.split())], skipinitialspace=True), [])
+    if not (names := tuple(name.strip() for name in cells if name.strip())):
         raise ValueError(text)
     return names

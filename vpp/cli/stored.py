@@ -8,11 +8,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from vpp.bench.tasks import generate
 from vpp.cli import Ending, Lines, say
 from vpp.cli.progress import ask
 from vpp.cli.system import environment, find_run, read_table, write_bytes
 from vpp.data.table import other_columns, read_like, unlabelled_rows
-from vpp.data.tasks import generate
 from vpp.errors import EndpointError, InputError, RunError
 from vpp.findings.asking import NOT_ADDITIVE, trial_blocks, trial_verdict
 from vpp.findings.baselines import baselines, with_prompted

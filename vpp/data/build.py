@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import chain, compress
 from typing import Literal, get_args
 
-from vpp.answers import look_alike, why_unreadable
+from vpp.answers import why_unreadable
 from vpp.data.columns import WORDS, are_codes, place_of
 from vpp.data.dataset import RANDOM, Dataset, Provenance, Row, SplitRule, Task, target_value
 from vpp.data.descriptions import describe
@@ -154,13 +154,16 @@ def choose_inputs(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the names in file order, and a note on each column that was left out by default.
 
-    inputs: None takes every column except constants, identifiers and the column of the split. A name with commas may
-    come in pieces. Raises DataError for an unknown name, for the target among the inputs, and if no input is left.
+    inputs: None takes every column except constants, identifiers and the column of the split. Raises DataError for an
+    unknown name, for the target among the inputs, and if no input is left.
     """
     notes: list[str] = []
     if inputs is not None:
-        inputs = _joined(inputs, table.names)
         for name in inputs:
+            longer = [each for each in table.names if each.startswith(f"{name},")]
+            if longer and name not in table.names:
+                how = f"put {longer[0]!r}, which has a comma, in double quotes"
+                raise DataError(f"{table.file} has no column {name!r}: {how}")
             table.column(name)
         if target in inputs:
             raise DataError(f"column {target!r} is the target and cannot be an input: leave it out of the inputs")
@@ -177,17 +180,6 @@ def choose_inputs(
             f"{table.file} has no input column besides the target {target!r}{why}: add or name one that varies"
         )
     return tuple(name for name in table.names if name in inputs), tuple(notes)
-
-
-def _joined(pieces: Sequence[str], names: Sequence[str]) -> list[str]:
-    """Join names that were split at their commas: the longest run of pieces that is a column, else each piece."""
-    columns = {tuple(part.strip() for part in name.split(",")): name for name in names}
-    rest, joined = [part.strip() for piece in pieces for part in piece.split(",")], list[str]()
-    while rest:
-        n = next((n for n in range(len(rest), 0, -1) if tuple(rest[:n]) in columns), 1)
-        joined.append(columns.get(tuple(rest[:n]), rest[0]))
-        del rest[:n]
-    return joined
 
 
 def _uninformative(table: Table, names: Sequence[str]) -> dict[str, str]:
@@ -222,7 +214,7 @@ def build_dataset(
     notes: put before the notes made here. Raises DataError for unsuitable columns and too few rows.
     """
     rule = split.rule
-    if test_table is not None and split.is_whole:
+    if test_table is not None and not split.test_size:
         raise InputError(f"every row is a training row here: leave out the test rows of {test_table.file}")
     if test_table is not None and rule.column:
         raise InputError(f"the test rows come from {test_table.file}: leave out the split by {rule.column!r}")
@@ -270,7 +262,7 @@ def build_dataset(
         parts.note,
         f"{counted(n_keyless, 'row')} with a target but no {rule.column!r}: left out" if n_keyless else "",
         few if n_calibration < least else "",
-        *(split_hints(table, target) if rule == RANDOM and test_table is None and not split.is_whole else ()),
+        *(split_hints(table, target) if rule == RANDOM and test_table is None and split.test_size else ()),
         *_label_notes(train, test, classes),
         *_copy_notes(train, (*calibration, *test)),
         *described.notes,
@@ -287,10 +279,6 @@ def build_dataset(
         n_unlabelled=n_unlabelled,
         n_left_out=n_rows - n_unlabelled - len(train) - len(test) - len(calibration),
         split="file" if test_table else rule.text,
-        test_file=test_table.file if test_table else "",
-        train_size=split.train_size,
-        test_size=split.test_size,
-        calibration_size=split.calibration_size,
         notes=(*notes, *table.notes, *left_out, *filter(None, own_notes)),
     )
     return Dataset(
@@ -348,13 +336,8 @@ NAMED = 5
 
 
 def _label_notes(train: Sequence[Row], test: Sequence[Row], labels: Sequence[str]) -> Iterator[str]:
-    """Warn about labels without training or test rows, rare and similar ones, and training targets that are all equal.
-
-    labels: labels of all rows with a target; empty for regression.
-    """
+    """Warn about labels without training rows and a rare one. labels: of all rows; empty for regression."""
     trained, tested = (Counter(row.target for row in rows) for rows in (train, test))
-    if not labels and len(trained) == 1:
-        yield f"every training row has the target {train[0].target}: there is nothing to learn from them"
     if unseen := [label for label in labels if label not in trained]:
         n = sum(tested[label] for label in unseen)
         rows = f"{counted(n, 'test row')} with {'it' if len(unseen) == 1 else 'them'} can hardly be predicted"
@@ -364,10 +347,6 @@ def _label_notes(train: Sequence[Row], test: Sequence[Row], labels: Sequence[str
         if (n < RARE_ROWS or n < RARE_SHARE * len(train)) and 2 * n <= most:
             right = f"always predicting {quoted(str(common))} would be right on {round(100 * most / len(train))}\u00a0%"
             yield f"label {quoted(str(rare))} has {n:,} of {counted(len(train), 'training row')}: {right}"
-    if untested := [label for label in labels if test and label in trained and label not in tested]:
-        yield f"no test row has {_listed(untested)}, so the accuracy on such rows is unknown"
-    if alike := "; ".join(" and ".join(map(quoted, group)) for group in look_alike(labels)[:3]):
-        yield f"similar labels count only if an answer spells them exactly: {alike}"
 
 
 def _copy_notes(train: Sequence[Row], held_out: Sequence[Row]) -> Iterator[str]:
@@ -416,7 +395,7 @@ def split_hints(table: Table, target: str) -> tuple[str, ...]:
         if column.kind == "date":
             how = f"to predict later rows from earlier ones, split by time (--split time:{name})"
             hints["time"] = f"column {name!r} holds dates: {how}"
-        elif column.kind != "sequence" and 3 <= n <= (n_rows - column.n_missing) / 2 and _GROUP_NAME.fullmatch(name):
+        elif 3 <= n <= (n_rows - column.n_missing) / 2 and _GROUP_NAME.fullmatch(name):
             how = f"if its rows belong together, split by group (--split group:{name})"
             hints["group"] = f"column {name!r} has {n:,} values for {n_rows:,} rows: {how}"
     return tuple(filter(None, hints.values()))

@@ -13,7 +13,6 @@ from vpp.data.numbers import (
     certain_decimal,
     is_integer,
     is_number,
-    is_sequence,
     is_written_number,
     read_notation,
     read_number,
@@ -27,8 +26,6 @@ SHORTEST_CODE = 4  # least digits of a code that is recognised by its column's n
 LONGEST_COUNT = 15  # most digits of an integer that a float represents exactly; longer ones are codes
 MOSTLY_CODES = 0.9  # least share of words with a digit, an @ or `://` in a column of codes
 MOST_UNITS = 4
-_NO_SEQUENCES = tuple(re.compile(pattern, re.ASCII) for pattern in (r"[+-]?\d+,\d+", r"\d{3,}(-\d{3,})+"))
-"""Decimal commas and telephone numbers."""
 _DIGITS = re.compile(r"\d+(E\d+)?")
 _ZERO_FIRST = re.compile(r"0\d+(E\d+)?", re.ASCII)
 _CODE_NAME = re.compile(
@@ -39,12 +36,6 @@ _CODE_NAME = re.compile(
 _ID_NAME = re.compile(r"(?i:(.*[^a-z])?(id|uuid|guid|index|idx|key|nr|no))|.*[a-z](Id|ID)")
 _CODE = re.compile(r"[\w./#:+@-]+")
 _CODE_MARK = re.compile(r"[0-9@]|://")
-
-
-def _is_range(text: str) -> bool:
-    """True for 18-24, a band of ages."""
-    low, _, high = text.partition("-")
-    return low.isdecimal() and high.isdecimal() and int(low) < int(high)
 
 
 def are_codes(present: Sequence[str], *, name: str = "") -> bool:
@@ -71,10 +62,10 @@ def is_identifier(name: str, cells: Sequence[str | None], kind: Kind) -> bool:
 
     All cells are present and distinct, and they are consecutive integers (an index), integers under a name such as
     `id`, dates, or codes: single words, mostly with a digit or an @ (`A-017`, an e-mail address, a UUID, a zip code).
-    Distinct measurements (`1.37kg`), sequences, plain words and free text are not identifiers.
+    Distinct measurements (`1.37kg`), plain words and free text are not identifiers.
     """
     present = [cell for cell in cells if cell is not None]
-    if kind == "sequence" or len(set(present)) < len(cells):
+    if len(set(present)) < len(cells):
         return False
     if kind == "number":
         if not all(map(is_integer, present)):
@@ -249,7 +240,6 @@ LONGEST_WORD = 12  # most characters of a word for a missing cell that a note pr
 _TESTS: dict[Kind | None, tuple[str, Callable[[str], bool], Callable[[Sequence[str]], bool]]] = {
     "number": ("numbers in one notation", is_written_number, lambda cells: all(map(is_number, cells))),
     "date": ("dates in one form", is_date, lambda cells: not cells or date_forms(cells) != []),
-    "sequence": ("sequences of integers", is_sequence, lambda cells: all(map(is_sequence, cells))),
 }
 """(Name, test of a cell, test of a column) of each kind that a cell may not be of."""
 
@@ -350,10 +340,6 @@ class _Draft:
             return "number" if self.notation else "date"
         if self.are_numbers and distinct and not are_codes(distinct, name=self.name):
             return "category" if set(distinct) == {"0", "1"} else "number"
-        are_others = any(all(map(other.fullmatch, distinct)) for other in _NO_SEQUENCES) or is_code_name(self.name)
-        are_bands = len(distinct) < n and all(map(_is_range, distinct))
-        if all(map(is_sequence, distinct)) and not (are_others or are_bands):
-            return "sequence"
         if len(distinct) <= FEW_VALUES:
             return "category" if len(distinct) < n else "text"
         n_sentences = sum(len(text.split()) >= SENTENCE for text in distinct)
@@ -388,7 +374,7 @@ def _notation_notes(drafts: Sequence[_Draft]) -> Iterator[str]:
         draft, written, cell = max((each for each in pairs if each[1] != each[2]), key=lambda each: len(each[1]))
         named = first_of([repr(each.name) for each in columns], 3)
         is_open = notation.is_doubtful or is_number(written)
-        undo = f"--kind '{draft.name}={'sequence' if is_open and is_sequence(written) else 'text'}'"
+        undo = f"--kind '{draft.name}=text'"
         if is_open and not set(written).isdisjoint(",."):
             undo = f"--read decimal={'comma' if notation.decimal == '.' else 'point'} or {undo}"
         read = f"{draft.place(written)}, read as {f'{cell} {notation.unit}'.strip()}"
@@ -408,14 +394,14 @@ def _kind_notes(draft: _Draft) -> Iterator[str]:
         if any(read_date(cell, forms[0]) != read_date(cell, forms[-1]) for cell in cells):
             how = f"prompts show such dates as written, and --kind '{draft.name}=text' takes them as text"
             yield f"{first}, which could be {forms[0]} or {forms[-1]}; {how}"
-    elif draft.kind != "sequence" and draft.are_numbers:
+    elif draft.are_numbers:
         if draft.kind == "text" or are_codes(cells, name=draft.name):
             yield f"{first}, read as a code of digits; --kind '{draft.name}=number' reads such codes as numbers"
     elif altered := next((cell for cell in cells if _NO_YEAR.fullmatch(cell.lower())), None):
         about = f"{draft.place(altered)}, a date without its year or its day"
         yield f"{name}: {about}, read as text; if a spreadsheet made it of a text such as 1-10, correct it there"
     else:
-        if draft.kind != "sequence" and not is_code_name(draft.name):
+        if not is_code_name(draft.name):
             yield from _mostly_notes(draft, "numbers", is_written_number)
         yield from _mostly_notes(draft, "dates", is_date)
 

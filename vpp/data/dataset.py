@@ -75,7 +75,7 @@ def _delimiter(delimiter: str) -> str:
 
 DETECT = ReadAs()
 
-Kind = Literal["number", "category", "text", "date", "sequence"]
+Kind = Literal["number", "category", "text", "date"]
 Part = Literal["train", "test", "calibration"]
 PARTS: tuple[Part, ...] = ("train", "test", "calibration")
 Task = Literal["regression", "classification"]
@@ -121,10 +121,6 @@ class Provenance:
     n_unlabelled: int  # without a target; never training or test rows
     n_left_out: int  # labelled, beyond the sizes of both parts
     split: str = "random"  # rule of the split, as SplitRule writes it, or file if a second file has the test rows
-    test_file: str = ""
-    train_size: int = 0
-    test_size: int = 0
-    calibration_size: int = 0
     notes: tuple[str, ...] = ()  # decisions taken on the way, a sentence each
     read_as: ReadAs = DETECT
 
@@ -281,15 +277,8 @@ def _written(cell: str | None) -> str:
 
 def spec(dataset: Dataset) -> dict[str, Any]:
     """Everything in a dataset but its rows, in JSON types; `fingerprint` is the SHA-256 of its `rows_csv`."""
-    own: dict[str, Any] = _adapter().dump_python(dataset, mode="json", exclude={*_PARTS})
-    chosen = own["provenance"]["read_as"]
-    own["provenance"]["read_as"] = {name: value for name, value in chosen.items() if value is not None}
-    for column in own["columns"]:
-        if column["missing"] is None:
-            del column["missing"]
-    if not dataset.descriptions:
-        del own["descriptions"]
-    return {**own, "fingerprint": hashlib.sha256(rows_csv(dataset)).hexdigest()}
+    fingerprint = hashlib.sha256(rows_csv(dataset)).hexdigest()
+    return {**_adapter().dump_python(dataset, mode="json", exclude={*_PARTS}), "fingerprint": fingerprint}
 
 
 def dataset_from_csv(content: bytes, *, header: Mapping[str, Any]) -> Dataset:

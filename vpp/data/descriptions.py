@@ -9,7 +9,6 @@ import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import Any
 
 from vpp.errors import InputError, counted, quoted
 
@@ -42,8 +41,10 @@ class Descriptions:
 def describe(given: Mapping[str, str], *, columns: Sequence[str], labels: Sequence[str]) -> Descriptions:
     """Return the descriptions of these columns and labels, each folded into one line; an empty one is left out.
 
-    given: texts by key. Raises InputError for an unknown column or label, and for a text that is too long.
+    given: texts by key. Raises InputError for an unknown column or label, and for what is no text or a too long one.
     """
+    if wrong := [key for key, text in given.items() if not isinstance(text, str)]:
+        raise InputError(f"the description of {quoted(wrong[0])} is no text: write {{COLUMN: text, {LABEL}NAME: text}}")
     lines = {key: " ".join(text.split()) for key, text in given.items()}
     label_keys = {LABEL + label: label for label in labels if LABEL + label not in columns}
     for key, line in lines.items():
@@ -71,18 +72,6 @@ def nearest(name: str, names: Sequence[str], listing: str) -> str:
 
 def first_of(items: Sequence[str], n: int) -> str:
     return ", ".join(items[:n]) + (", …" if len(items) > n else "")
-
-
-def by_key(given: object, *, source: str) -> dict[str, str]:
-    """Read {column: description}, where `labels` may hold {label: description}. Raises InputError for other shapes."""
-    if not isinstance(given, Mapping):
-        raise InputError(f"{source} holds no descriptions: write {{column: description}}")
-    own: dict[str, Any] = dict(given)
-    if isinstance(own.get("labels"), Mapping):
-        own |= {f"{LABEL}{label}": text for label, text in own.pop("labels").items()}
-    if wrong := [key for key, text in own.items() if not isinstance(text, str)]:
-        raise InputError(f"{source} describes {quoted(str(wrong[0]))} with something else than text: put it in quotes")
-    return own
 
 
 def checked(text: str, *, name: str, columns: Sequence[str], cells: Sequence[str | None]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Numbers as people write them: plain, in one notation a column, and in sequences."""
+"""Numbers as people write them: plain, or in one notation a column."""
 
 import math
 import re
@@ -8,11 +8,7 @@ from decimal import Decimal
 
 _NUMBER = re.compile(r"[+-]?(\d+(?:\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _INTEGER = re.compile(r"[+-]?\d{1,18}", re.ASCII)
-_ITEMS = r"[+-]?\d+((\s*[,;|]\s*|\s+)[+-]?\d+)+"
-_SEQUENCE = re.compile(rf"{_ITEMS}|\[\s*{_ITEMS}\s*\]|\(\s*{_ITEMS}\s*\)|\d+(-\d+)+", re.ASCII)
-_HYPHENATED = re.compile(r"\d+(-\d+)+", re.ASCII)
-_ITEM = re.compile(r"[+-]?\d+", re.ASCII)
-PLAIN = {"NUMBER": _NUMBER, "INTEGER": _INTEGER, "SEQUENCE": _SEQUENCE, "HYPHENATED": _HYPHENATED, "ITEM": _ITEM}
+PLAIN = {"NUMBER": _NUMBER, "INTEGER": _INTEGER}
 """Patterns of cells that no notation changes."""
 
 
@@ -23,19 +19,6 @@ def is_number(text: str) -> bool:
 
 def is_integer(text: str) -> bool:
     return _INTEGER.fullmatch(text) is not None
-
-
-def is_sequence(text: str) -> bool:
-    """True for two or more integers: `3 4 0 7`, `[3, 4, 0, 7]`, `3;4;0;7`, `3-4-0-7`."""
-    return _SEQUENCE.fullmatch(text) is not None
-
-
-def sequence_items(text: str) -> tuple[float, ...] | None:
-    """Return the integers of a sequence in order; None for other text and for integers beyond the range of floats."""
-    if not is_sequence(text):
-        return None
-    values = tuple(map(float, text.split("-") if _HYPHENATED.fullmatch(text) else _ITEM.findall(text)))
-    return values if all(map(math.isfinite, values)) else None
 
 
 # --- notations --------------------------------------------------------------------------------------------------------

@@ -19,21 +19,20 @@ HELD_OUT = 0.375  # share of test and calibration rows if there are fewer rows t
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitPlan:
-    """Rule, sizes and seed of a split. Raises InputError for a size below 1."""
+    """Rule, sizes and seed of a split. Raises InputError for an impossible size."""
 
-    is_whole: bool = False  # every row with a target is a training row, in the file's order; there are no test rows
     rule: SplitRule = RANDOM  # rows without a value in its column are left out
     train_size: int = 100
-    test_size: int = 60
+    test_size: int = 60  # 0 makes a training row of every row with a target, in the file's order
     calibration_size: int = 0  # most of them: parted from the test rows by chance, or one of each calibration group
     coverage: float = 0.9  # promised by the calibration rows, for a note if they are too few
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name, least in {"train": 1, "test": 0 if self.is_whole else 1, "calibration": 0}.items():
+        for name, least in {"train": 1, "test": 0, "calibration": 0}.items():
             if (size := getattr(self, f"{name}_size")) < least:
                 raise InputError(f"{name} size {size} is too small: give at least {least}")
-        if self.is_whole and (self.rule != RANDOM or self.calibration_size):
+        if not self.test_size and (self.rule != RANDOM or self.calibration_size):
             raise InputError("every row is a training row here: leave out the split, and calibration rows")
 
     @property
@@ -111,14 +110,14 @@ def split_rows(pools: Sequence[Pool], plan: SplitPlan, *, table: Table, target: 
     sizes = [plan.within(len(own.keys))]
     if len(pools) > 1:
         sizes = [(min(len(own.keys), plan.train_size), 0), (0, min(len(pools[1].keys), plan.held_out))]
-    if not own.keys or (not plan.is_whole and min(sizes[0][0], sizes[-1][1]) < 1):
+    if not own.keys or (plan.test_size and min(sizes[0][0], sizes[-1][1]) < 1):
         counts = " and ".join(f"{len(pool.keys)} in {pool.file}" for pool in pools)
         needed = f" and {column!r}" if column else ""
         raise DataError(
             f"too few rows have a value in {target!r}{needed}: {counts}; at least 1 for training and 1 for testing are "
             "needed: add rows or fill in the target"
         )
-    if plan.is_whole:
+    if not plan.test_size:
         return Split(train=tuple(own.keys), test=())
     if kind == "random":
         splits = [

@@ -14,27 +14,24 @@ from typing import Literal, NamedTuple
 
 from vpp.data.columns import MISSING, MOSTLY, Lines, is_date, is_quantity
 from vpp.data.dataset import DELIMITER_NAMES, ReadAs
-from vpp.data.numbers import is_integer, is_number, is_sequence, is_written_number
+from vpp.data.numbers import is_integer, is_number, is_written_number
 from vpp.errors import DataError
 from vpp.runtime import no_collecting
 
 ENCODING_NAMES = {
-    "utf-8": "UTF-8", "utf-8-sig": "UTF-8 with a byte order mark", "utf-16": "UTF-16", "mac_roman": "Mac Roman",
-    "cp1250": "Windows-1250 (Central European)", "cp1251": "Windows-1251 (Cyrillic)",
-    "cp1252": "Windows-1252 (Western)", "cp1253": "Windows-1253 (Greek)", "koi8_r": "KOI8-R (Cyrillic)",
-    "cp932": "Shift-JIS (Japanese)", "euc_jp": "EUC-JP (Japanese)", "gb18030": "GB 18030 (Chinese)",
-    "big5": "Big5 (Chinese)", "euc_kr": "EUC-KR (Korean)",
+    "utf-8": "UTF-8", "utf-16": "UTF-16", "mac_roman": "Mac Roman", "cp1250": "Windows-1250 (Central European)",
+    "cp1251": "Windows-1251 (Cyrillic)", "cp1252": "Windows-1252 (Western)", "cp1253": "Windows-1253 (Greek)",
+    "koi8_r": "KOI8-R (Cyrillic)", "cp932": "Shift-JIS (Japanese)", "euc_jp": "EUC-JP (Japanese)",
+    "gb18030": "GB 18030 (Chinese)", "big5": "Big5 (Chinese)", "euc_kr": "EUC-KR (Korean)",
 }  # fmt: skip
-_MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _ONE_BYTE = ("cp1251", "koi8_r", "cp1253")
 _MANY_BYTES = ("cp932", "euc_jp", "gb18030", "big5", "euc_kr")
 _SURE = 0.3
 """Least coherence, from 0 to 1 as charset-normalizer measures it, for a guess of a one-byte encoding."""
-_AT_END = re.compile(r"([\0\x1a])[\0\x1a \t\r\n]*\Z")
-"""Marks of DOS for the end of a file."""
-_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")
-NO_TEXT = re.compile("[\0\ud800-\udfff]")
-"""Characters that no cell may hold; utf-7 and unicode_escape can spell a lone surrogate."""
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x19\x1b-\x1f]")
+NO_TEXT = re.compile("[\0\x1a\ud800-\udfff]")
+"""Characters that no cell may hold: 0x1a ends a file in DOS, utf-7 and unicode_escape can spell a lone surrogate."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,10 +50,7 @@ class Reading:
 
 
 def decode(content: bytes, *, name: str, encoding: str | None = None) -> tuple[str, str, list[str]]:
-    """Return text, encoding and notes of a file in the given encoding, or in the detected one.
-
-    Marks at its end are cut. Raises DataError if the bytes are not text in the encoding.
-    """
+    """Return text, encoding and notes of a file in the given encoding, or the detected one. Raises DataError."""
     marked = next((codec for mark, codec in _MARKS if content.startswith(mark)), None)
     codec, notes = encoding or marked or "utf-8", list[str]()
     try:
@@ -68,15 +62,11 @@ def decode(content: bytes, *, name: str, encoding: str | None = None) -> tuple[s
             raise DataError(f"{name} is not text in {encoding_name(codec)} {remedy}") from None
         codec = _guess(content, name, line)
         text = content.decode(codec, errors="replace")
-        if "\ufffd" in text or _CONTROL.search(_AT_END.sub("", text)):  # nearly any binary file decodes in one byte
+        if "\ufffd" in text or _CONTROL.search(text):  # nearly any binary file decodes in one byte
             raise DataError(f"{name} is not text in UTF-8, UTF-16 or Windows-1252 {remedy}") from None
         notes.append(
             f"not UTF-8: read as {encoding_name(codec)}; if letters look wrong, --read encoding=NAME reads another"
         )
-    if end := _AT_END.search(text):
-        line = text.count("\n", 0, end.start()) + 1
-        notes.append(f"line {line}: the mark 0x{ord(end[1]):02x}, an end of file in DOS, was not read")
-        text = text[: end.start()]
     if wrong := NO_TEXT.search(text):
         line = text.count("\n", 0, wrong.start()) + 1
         what = f"{name} holds a character that is no text (0x{ord(wrong[0]):02x}) in line {line}"
@@ -197,11 +187,14 @@ _SAMPLE_CHARACTERS = 262_144
 MAX_ABOVE = 20
 """Largest number of lines above a table."""
 ROWS_COMPARED = 30
+_ITEMS = r"[+-]?\d+(?:(?:\s*[,;|]\s*|\s+)[+-]?\d+)+"
+_SEVERAL = re.compile(rf"{_ITEMS}|\[\s*{_ITEMS}\s*\]|\(\s*{_ITEMS}\s*\)|\d+(?:-\d+)+", re.ASCII)
+"""Several integers in a cell, such as `3-4-0-7`, which are no name of a column."""
 
 
 def _is_data(cell: str) -> bool:
-    """True for a number, a sequence of integers or a date; parts of a year may be names."""
-    return is_written_number(cell) or is_sequence(cell) or is_date(cell)
+    """True for numbers and dates; parts of a year may be names."""
+    return is_written_number(cell) or _SEVERAL.fullmatch(cell) is not None or is_date(cell)
 
 
 def _is_missing(cell: str) -> bool:
@@ -209,7 +202,7 @@ def _is_missing(cell: str) -> bool:
 
 
 def _is_word(cell: str) -> bool:
-    return not (_is_missing(cell) or is_quantity(cell) or is_sequence(cell))
+    return not (_is_missing(cell) or is_quantity(cell) or _SEVERAL.fullmatch(cell))
 
 
 def _is_year(cell: str) -> bool:

@@ -1,8 +1,8 @@
 """Baselines: simple models fitted on a run's training rows and scored on its test rows.
 
 Numbers are used as they are, with the training median and an indicator column for missing cells; categories are one-hot
-encoded; a sequence gives one column an item. All these columns are standardised on the training rows. Texts are read by
-a model of their own: TF-IDF weights of the words and word pairs of each column.
+encoded. All these columns are standardised on the training rows. Texts are read by a model of their own: TF-IDF weights
+of the words and word pairs of each column.
 """
 
 import math
@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from vpp.data.dataset import Dataset, Kind
-from vpp.data.numbers import is_number, sequence_items
+from vpp.data.numbers import is_number
 from vpp.events import Votes
 from vpp.findings.points import Score, score
 from vpp.runs.directory import RunDirectory, read_json
@@ -113,16 +113,12 @@ def _inputs(dataset: Dataset) -> tuple[Columns, Mapping[str, Kind], Mapping[str,
     columns, kinds, left_out = Columns(), dict[str, Kind](), dict[str, str]()
     for place, name in enumerate(dataset.inputs):
         cells, kind = [row.inputs[place][1] for row in rows], own[name]
-        if kind in ("number", "sequence"):
-            items = [_items(cell, kind) for cell in cells]
-            lengths = {len(each) for each in items[:n] if each}
-            if len(lengths) != 1:
-                left_out[name] = "sequences of different lengths" if lengths else "no training row has a value"
-                continue
-            (length,) = lengths
-            for i in range(length):
-                columns[f"{name}, {i}"] = [each[i] if len(each) == length else math.nan for each in items]
-                kinds[f"{name}, {i}"] = "number"
+        if kind == "number":
+            numbers = [float(cell) if cell is not None and is_number(cell) else math.nan for cell in cells]
+            if all(map(math.isnan, numbers[:n])):
+                left_out[name] = "no training row has a value"
+            else:
+                columns[name], kinds[name] = numbers, kind
         elif kind == "category" and len(set(cells[:n])) <= MOST_VALUES:
             columns[name], kinds[name] = cells, kind
         elif kind == "text" and any(_WORD.search(cell or "") for cell in cells[:n]):
@@ -131,13 +127,6 @@ def _inputs(dataset: Dataset) -> tuple[Columns, Mapping[str, Kind], Mapping[str,
             why = {"category": f"more than {MOST_VALUES} values", "date": "dates"}
             left_out[name] = why.get(kind, "text without words")
     return columns, kinds, left_out
-
-
-def _items(cell: str | None, kind: Kind) -> tuple[float, ...]:
-    """Numbers of a cell: one, or those of a sequence; none if it is missing."""
-    if kind == "sequence":
-        return sequence_items(cell or "") or ()
-    return (float(cell),) if cell is not None and is_number(cell) else ()
 
 
 # Prompted baselines: the learner without a rule, and with examples instead

@@ -126,7 +126,7 @@ def slices(rows: Rows) -> Slices:
 
 def parted(column: Column, cells: Sequence[str | None]) -> Mapping[str, list[int]]:
     """Return the places of the rows by slice: values, or quarters of more numbers and dates; a missing cell is one."""
-    if column.kind in ("text", "sequence"):
+    if column.kind == "text":
         return {}
     present = [cell for cell in cells if cell is not None]
     keys: dict[str, float] = {}

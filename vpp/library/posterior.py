@@ -12,7 +12,6 @@ from vpp.cli import system
 from vpp.cli.progress import ask, follow
 from vpp.data.build import ColumnChoice, build_dataset
 from vpp.data.dataset import DETECT, ReadAs, SplitRule
-from vpp.data.descriptions import by_key
 from vpp.data.table import Table, read_like, unlabelled_rows
 from vpp.errors import EndpointError, InputError, RunError, VppError
 from vpp.events import Evaluated
@@ -298,7 +297,7 @@ def fit(
     name: str = "",
     read_as: ReadAs = DETECT,
     missing: str | Sequence[str] | None = None,
-    descriptions: Mapping[str, Any] | None = None,
+    descriptions: Mapping[str, str] | None = None,
     progress: bool | None = None,
     seeds: int = 1,
     **config: Any,
@@ -309,11 +308,11 @@ def fit(
 
     data: the path of a CSV, JSON, Excel or Parquet file, a frame, or a Table. read_as: how to read a file, if detection
     fails. missing: words for a missing cell, with commas, in place of the usual ones; COLUMN=WORDS for one column; or
-    several of these. descriptions: what columns mean, as {column: text}, and labels, as {"labels": {label: text}};
-    they replace those in NAME.columns.csv beside a file. split: random, group:COLUMN or
-    time:COLUMN. test_size: 0 makes every row a training row. calibration_size: rows held out beside the test rows, on
-    which “I don’t know” is calibrated. start: sentences that the first particles hold; the others are drawn.
-    start_prior: their weights, with `weigh` alone.
+    several of these. descriptions: what columns mean, as {column: text}, and labels, as {"label:yes": text}; they
+    replace those in NAME.columns.csv beside a file. split: random, group:COLUMN or time:COLUMN. test_size: 0 makes
+    every row a training row. calibration_size: rows held out beside the test rows, on which “I don’t know” is
+    calibrated. start: sentences that the first particles hold; the others are drawn. start_prior: their weights, with
+    `weigh` alone.
     endpoint: "demo" for the built-in demo model, "file:MODEL.gguf" for a model file on this machine, the base URL of an
     OpenAI-compatible server (its model from VPP_MODEL, with structured answers if the server has them), or an
     EndpointSpec, which gives free text unless it has structured="auto". templates: a prompt set, or "auto". cell_limit:
@@ -326,7 +325,7 @@ def fit(
     read_as = read_as if missing is None else replace(read_as, missing=missing)  # type: ignore[arg-type]
     table = table_of(data, read_as=read_as)
     described = system.descriptions_beside(data, table, target)[0] if isinstance(data, str | Path) else {}
-    described |= by_key(descriptions or {}, source="descriptions")
+    described |= descriptions or {}
     columns = ColumnChoice(task=task, inputs=inputs, descriptions=described)  # type: ignore[arg-type]
     sizes = {"train_size": train_size, "test_size": test_size, "calibration_size": calibration_size}
     plan = split_of(settings, **sizes, rule=SplitRule.read(split))

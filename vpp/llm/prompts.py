@@ -396,7 +396,6 @@ def _argument(argument: Argument, unit: str | None) -> str:
     numbers = f", one of {', '.join(values)}" if n <= FEW_NUMBERS else ""
     kind, details = {
         "prose": ("a text", ""),
-        "numbers": ("a list of whole numbers", ""),
         "number": ("number", numbers + (f", in {unit}" if unit else "")),
         "text": ("text", f", {'one of' if n <= LISTED_VALUES else f'{n} values such as'} {listed}"),
     }[argument.type]

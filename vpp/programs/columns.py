@@ -9,12 +9,12 @@ from typing import Literal
 
 from vpp.data.columns import are_codes
 from vpp.data.dataset import Dataset, Row
-from vpp.data.numbers import is_integer, is_number, sequence_items
+from vpp.data.numbers import is_integer, is_number
 from vpp.programs.sandbox import Cell
 from vpp.programs.source import ENTRY, QUESTION
 
-Type = Literal["number", "text", "numbers", "prose"]
-"""Of a column's cells: int or float, str of few words, list of numbers, str of free text."""
+Type = Literal["number", "text", "prose"]
+"""Of a column's cells: int or float, str of few words, str of free text."""
 RESERVED = frozenset({ENTRY, QUESTION})
 
 
@@ -71,12 +71,7 @@ class Columns:
 
 def cell_value(cell: str | None, type_: Type) -> Cell:
     """The value of a cell. One that does not fit its column's type stays text."""
-    if cell is None or type_ in ("text", "prose"):
-        return cell
-    if type_ == "numbers":
-        items = sequence_items(cell)
-        return cell if items is None else [int(item) for item in items]
-    if not is_number(cell):
+    if cell is None or type_ in ("text", "prose") or not is_number(cell):
         return cell
     return int(cell) if is_integer(cell) else float(cell)
 
@@ -85,8 +80,6 @@ def _type(kind: str, present: Sequence[str]) -> Type:
     """A category of numbers, such as 0 and 1, is numbers: rules compare it with numbers."""
     if kind == "text":
         return "prose"
-    if kind == "sequence":
-        return "numbers"
     # The cells of a column of numbers, up to 100,000 different ones, need no second look.
     holds_numbers = kind == "number" or (bool(present) and all(map(is_number, present)) and not are_codes(present))
     return "number" if holds_numbers else "text"

@@ -27,7 +27,7 @@ FAULT_LENGTH = VALUE_LENGTH = 200
 LARGEST = 10**15
 """Whole numbers from here on come back as floats: Python refuses to write numbers of thousands of digits."""
 POLICY: monty.OSPolicy = {"sleep": "zero", "datetime": datetime(2000, 1, 1, tzinfo=UTC), "random_start": {"seed": 0}}
-Cell = str | int | float | list[float] | None
+Cell = str | int | float | None
 Yes = Mapping[str, Mapping[str, bool]]
 """Answers about texts: by question, then by text."""
 

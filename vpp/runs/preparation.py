@@ -57,9 +57,9 @@ class Preparation:
 
 
 def split_of(config: Config, **own: Any) -> SplitPlan:
-    """Return the split of a run; without test rows, or if it weighs, all rows train. own: fields of the plan."""
-    is_whole = config.is_weighing or own.get("test_size") == 0
-    return SplitPlan(seed=config.seed, coverage=config.coverage, is_whole=is_whole, **own)
+    """Return the split of a run; if it weighs, all rows train. own: fields of the plan."""
+    sizes = own | ({"test_size": 0} if config.is_weighing else {})
+    return SplitPlan(seed=config.seed, coverage=config.coverage, **sizes)
 
 
 def check_run(spec: RunSpec, dataset: Dataset) -> None:

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from vpp.bench.tasks import TASKS, describe, generate
 from vpp.data.build import build_dataset, target_guess
 from vpp.data.table import Table
-from vpp.data.tasks import TASKS, describe, generate
 from vpp.errors import InputError
 
 N_SEEDS = 20
