@@ -72,7 +72,7 @@ def test_a_kind_that_is_chosen_is_used_and_stays_or_is_refused_in_one_line(app: 
     assert "number in €" in shown(app)
     assert "50 €&#x27;, read as " in shown(app)
     assert "A guess, as the last suitable column." in shown(app)
-    assert shown(app).index("kauf</th>") < shown(app).index("preis</th>")
+    assert shown(app).index(">kauf\ntarget\n") < shown(app).index(">preis\n")
     choose_kind(app, "note", "category")
     assert "note: category" in shown(app)
     app.selectbox(key="new.target").set_value("note").run()
