@@ -38,8 +38,10 @@ COMMANDS: dict[str, Command] = {  # by the key of the button
 def obey(run: OpenRun) -> Command | None:
     """Send the command of the button that was pressed; return the command that waits for the worker."""
     with opening.refusals():
+        is_stopping = run.directory.command() == "stop"
         for key, command in COMMANDS.items():
-            if st.session_state.get(key):
+            # A second press on Stop, before the page answers the first, is none on Skip.
+            if st.session_state.get(key) and (key == "watch.skip" or not is_stopping):
                 run.directory.send_command(command)
     return run.directory.command()
 
@@ -57,16 +59,14 @@ def controls(run: OpenRun, snapshot: Snapshot, waiting: Command | None, *, now: 
         row = st.container()
     elif state in opening.LIVE:
         if waiting == "stop":
-            row.button("Stopping…", key="watch.stopping", disabled=True)
             if view.last_step is not None:
                 row.button("Skip the test rows", key="watch.skip")
-            return
-        if state == "paused":
+        elif state == "paused":
             label = "Try again now" if view.paused_for == "endpoint" else "Go on"
             row.button(label, key="watch.go_on", type="primary", disabled=waiting == "go on")
         else:
             row.button("Pause", key="watch.pause", disabled=waiting == "pause" or state == "queued")
-        row.button("Stop here", key="watch.stop")
+        row.button("Stopping…" if waiting == "stop" else "Stop here", key="watch.stop", disabled=waiting == "stop")
         return
     elif state in ("interrupted", "failed", "stopped"):
         if row.button("Resume", key="watch.resume", type="primary"):

@@ -238,9 +238,11 @@ def preview(table: tables.Table, choice: table_part.Choice | None) -> str:
     parts = [[choice.part_of(name) for name in names]] if choice else []
     cells = [table.cells(name)[:4] for name in names]
     first = [[cut(cell or "", LONGEST) for cell in row] for row in zip(*cells, strict=True)]
-    cells_html = markup.html([Table(head=[*map(shown_name, names)], rows=[*parts, kinds, *first])])
+    heads = zip(map(shown_name, names), *parts, kinds, strict=True)
+    head = ["\n".join(map(one_line, lines)) for lines in heads]
+    cells_html = markup.html([Table(head=head, rows=first, name="first rows")])
     captions = map(markup.caption, (size, *map(blocks.sentence, table.notes)))
-    return markup.block(f'<div class="{"preview" if choice else ""}">{cells_html}</div>', *captions)
+    return markup.block(f'<div class="preview{" chosen" if choice else ""}">{cells_html}</div>', *captions)
 
 
 def split_rows(places: Places, choice: table_part.Choice, config: Config) -> Dataset:
@@ -362,21 +364,17 @@ def fill_from_preset() -> None:
     st.session_state.pop(BEYOND, None)
     values = asdict(base())
     for name in ("reading", *chain(*groups().values())):
-        put(name, values[name])
+        st.session_state[key_of(name)] = values[name]
 
 
 def fill_from(config: Config) -> None:
     st.session_state[BEYOND] = {name: getattr(config, name) for name in FOR_EXPERTS}
     for name, value in asdict(config).items():
-        put(name, value)
+        st.session_state[key_of(name)] = value
 
 
 def key_of(name: str) -> str:
     return f"new.option.{name}"
-
-
-def put(name: str, value: Any) -> None:
-    st.session_state[key_of(name)] = value
 
 
 def ask(names: Sequence[str], *, across: int) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from pages.parts.asking import ASKING
 from pages.parts.opening import SHIPPED
@@ -236,6 +236,19 @@ WHOLE = """() => [...document.querySelectorAll('.stage article.card')].filter((c
 SCREENS = ((1440, 900, 4), (1280, 720, 3), (1024, 768, 3), (390, 844, 2))
 """Width, height, and the fewest complete cards."""
 MOST_SHIFTED = 0.1
+
+
+def test_what_follows_the_cards_is_out_of_sight_until_they_are_there(browser: Browser, finished: str) -> None:
+    held: list[Route] = []
+    with opening(browser) as context:
+        page = context.new_page()
+        page.route("**/BidiComponent*.js", lambda route: held.append(route))
+        page.goto(finished.format("posterior"))
+        below = page.get_by_text("Ask about new rows")
+        below.wait_for(state="attached")
+        expect(below).to_be_hidden()
+        held[0].continue_()
+        expect(below).to_be_visible()
 
 
 def test_a_live_run_does_not_jump_and_shows_complete_cards(app: App, browser: Browser) -> None:

@@ -1,6 +1,8 @@
 """A stranger's way through the app, in a real browser: from a CSV to a report, over every button of Watch."""
 
 import json
+import os
+import signal
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,6 +19,17 @@ pytestmark = pytest.mark.browser
 PENGUINS = ROOT / "assets" / "examples" / "penguins.csv"
 POLL_MS = 500
 """Playwright's own way is to look at every frame, which the browser then has to paint."""
+
+
+COUNT = """() => {
+    const buttons = () => [...document.querySelectorAll('.st-key-watch_controls button')]
+    const count = () => {
+        window.most = Math.max(window.most ?? 0, buttons().filter((each) => each.checkVisibility()).length)
+        requestAnimationFrame(count)
+    }
+    count()
+}"""
+"""Keeps the greatest number of buttons that Watch has shown at a time."""
 
 
 def wait_for_step(page: Page, step: int) -> None:
@@ -56,18 +69,20 @@ def test_a_csv_is_learned_watched_steered_replayed_and_reported(app: App, page: 
     listed = page.locator('nav.runs [aria-current="true"]')
     expect(listed).to_contain_text("SMC · running")
 
-    steer(page, run)
+    steer(page, run, app.pid)
     expect(listed).to_contain_text("SMC · stopped")
     for key, shown in (("Home", "Step 1 of"), ("End", "at the end")):
         page.get_by_role("slider", name="Step shown").press(key)
         expect(page.get_by_text(shown).first).to_be_visible()
 
     complete = (RunReader(RunDirectory(app.runs / run)).refresh().view.last_step or 0) + 1
+    page.evaluate(COUNT)
     page.get_by_role("button", name="Resume").click()
     page.get_by_role("button", name="Pause").wait_for()
     expect(page.get_by_role("button", name="Latest")).to_be_hidden()
     wait_for_step(page, complete)
     stop(page)
+    assert page.evaluate("window.most") == 2
 
     page.get_by_role("link", name="Read the posterior").wait_for()
     page.goto(f"{app.url}/report?run={run}")
@@ -80,8 +95,12 @@ def test_a_csv_is_learned_watched_steered_replayed_and_reported(app: App, page: 
     assert page.locator('[data-testid="stException"]').count() == 0
 
 
-def steer(page: Page, run: str) -> None:
+def steer(page: Page, run: str, server: int) -> None:
+    os.kill(server, signal.SIGSTOP)
     page.get_by_role("button", name="Pause").click()
+    dimmed = page.get_by_role("button", name="Stop here").evaluate("(button) => getComputedStyle(button).opacity")
+    os.kill(server, signal.SIGCONT)
+    assert dimmed == "0.4", "the buttons answer before the server does"
     page.get_by_role("button", name="Go on").click()
     page.get_by_role("button", name="Pause").wait_for()
     wait_for_step(page, 1)

@@ -120,6 +120,14 @@ def test_a_stop_keeps_the_step_in_view_while_the_test_rows_are_evaluated(app: Ap
         assert '"title": "Step 2 of 2"' in shown(opened(app, reader, "watch"))
         app.button(key="watch.stop").click().run()
         assert reader.directory.command() == "stop"
+        assert names(app)[:2] == ["Skip the test rows", "Stopping…"]
+        sent = reader.directory.control.stat().st_mtime_ns
+        stop = app.button(key="watch.stop")
+        stop.proto.disabled = False  # as it is until the page answers
+        stop.click().run()
+        assert reader.directory.control.stat().st_mtime_ns == sent
+        app.button(key="watch.skip").click().run()
+        assert reader.directory.control.stat().st_mtime_ns > sent
         journal = Journal(reader.directory.journal)
         journal.add(RunResumed(step=0), usage=USAGE)
         journal.close()
