@@ -155,7 +155,7 @@ def pending_words(command: Command, state: State) -> str:
     if state == "stalled":
         return "The command is saved. The worker does not respond; it will carry the command out once it does."
     if command == "stop":
-        return "Stopping: the test rows are evaluated with the last complete step. Stop again to skip that."
+        return "Stopping: the test rows are evaluated with the last complete step."
     return "Pausing: calls in flight finish." if command == "pause" and state == "running" else ""
 
 
