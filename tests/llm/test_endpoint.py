@@ -10,7 +10,7 @@ import pytest
 from vpp.errors import EndpointRefused, EndpointUnreachable, InputError
 from vpp.events import Counters, Usage
 from vpp.llm.cache import ResponseCache
-from vpp.llm.endpoint import Server
+from vpp.llm.endpoint import PROMPT_CUT, Server
 from vpp.llm.gate import body_of, headers_of
 from vpp.llm.limits import Budget
 from vpp.llm.protocol import Completion, structure_of
@@ -270,6 +270,17 @@ async def test_equal_requests_are_sent_once(cache: ResponseCache) -> None:
         assert {answer.text for answer in answers} == {"Output: 1"}
         assert len(stub.requests) == 1
         assert endpoint.counters.snapshot() == Usage(cached=3, prompt_tokens=28, completion_tokens=12)
+
+
+async def test_the_answer_to_a_cut_prompt_is_counted_and_not_kept(cache: ResponseCache) -> None:
+    replies = (chat(prompt_tokens=n) for n in (300, 600, 300))
+    async with endpoint_of(script(*replies), cache=cache) as (endpoint, stub):
+        for _ in range(3):
+            await ask(endpoint, content="one two " * 300)
+        assert (len(stub.requests), endpoint.counters.snapshot().faults) == (2, {PROMPT_CUT: 1})
+        await ask(endpoint, content="one two " * 299)  # shorter than one that was read whole
+        await ask(endpoint, content="one two " * 301)
+        assert endpoint.counters.snapshot().faults == {PROMPT_CUT: 2}
 
 
 CHANGES: tuple[dict[str, Any], ...] = (
