@@ -186,7 +186,7 @@ class Endpoint:
 
     async def _attempt(self, messages: Messages, options: dict[str, Any]) -> Completion:
         """Send the request once, without the fields that the server refuses. Raises Failure."""
-        async with self._throttle.slots:
+        async with self._throttle:
             if (hold_s := self._throttle.held_until - time.time()) > 0:
                 await asyncio.sleep(hold_s)
             await self._budget.turn()

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from annotated_types import Ge
-from anyio import CapacityLimiter
+from anyio import CapacityLimiter, WouldBlock
 
 from vpp.events import Amount, Counters, Traffic
 
@@ -32,6 +32,15 @@ class Throttle(Traffic):
         self.slots = CapacityLimiter(self.ceiling)
         self._cut_at = -math.inf
         self._resize(self.ceiling)
+
+    async def __aenter__(self) -> None:
+        try:
+            self.slots.acquire_nowait()  # `acquire` also goes once around the event loop
+        except WouldBlock:
+            await self.slots.acquire()
+
+    async def __aexit__(self, *_: object) -> None:
+        self.slots.release()
 
     def narrow(self, most: int) -> None:
         self.ceiling = min(self.ceiling, most)
