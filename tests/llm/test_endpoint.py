@@ -299,7 +299,7 @@ async def test_whatever_decides_an_answer_is_part_of_its_key_and_no_more(cache: 
     for options in ({"api_key": KEY}, {"api_key": "two"}, {"model": "large"}, {"cache_address": "demo:2"}):
         async with endpoint_of(script(chat()), cache=cache, **{"cache_address": "demo:1", **options}) as (endpoint, _):
             await ask(endpoint)
-            cached.append(bool(endpoint.counters.usage.cached))
+            cached.append(bool(endpoint.counters.snapshot().cached))
     assert cached == [False, True, False, False]
     assert KEY.encode() not in b"".join(path.read_bytes() for path in tmp_path.iterdir())
 
@@ -315,7 +315,7 @@ async def test_headers_and_further_fields_are_sent_and_the_fields_alone_are_in_t
             stub,
         ):
             await ask(endpoint)
-            cached.append(bool(endpoint.counters.usage.cached))
+            cached.append(bool(endpoint.counters.snapshot().cached))
             for request in stub.requests:
                 is_own = "headers" in options
                 assert request.headers.get("x-team") == ("secret-of-ours" if is_own else None)

@@ -154,12 +154,12 @@ async def test_at_the_cap_no_call_leaves_though_many_wait_and_those_in_flight_en
         await asyncio.gather(*tasks, return_exceptions=True)
 
     counters = await asked(behave, cap, scene)
-    assert (counters.usage.sent, len(sent), counters.usage.cost) == (n, n, pytest.approx(n * 3.7))
+    assert (counters.snapshot().sent, len(sent), counters.snapshot().cost) == (n, n, pytest.approx(n * 3.7))
 
 
 async def test_retries_and_refused_fields_count_as_sent_and_cost_nothing() -> None:
     counters = await asked(script(refusal(503), refusal(400, "unknown field seed", param="seed"), chat()), Cap(), one)
-    assert (counters.usage.sent, counters.usage.cost) == (3, pytest.approx(3.7))
+    assert (counters.snapshot().sent, counters.snapshot().cost) == (3, pytest.approx(3.7))
 
 
 async def test_what_the_cache_answers_is_neither_sent_nor_paid(tmp_path: Path) -> None:
@@ -170,12 +170,12 @@ async def test_what_the_cache_answers_is_neither_sent_nor_paid(tmp_path: Path) -
     cache = ResponseCache(tmp_path)
     counters = await asked(script(chat()), Cap(calls=1), scene, cache=cache)
     cache.close()
-    assert (counters.usage.sent, counters.snapshot().cached) == (1, 1)
+    assert (counters.snapshot().sent, counters.snapshot().cached) == (1, 1)
 
 
 async def test_an_answer_whose_tokens_nobody_counted_is_paid_by_its_length() -> None:
     uncounted = Reply(b'{"choices": [{"finish_reason": "stop", "message": {"content": "Output: 1"}}]}')
-    assert (await asked(script(uncounted), Cap(), one)).usage.cost > 3
+    assert (await asked(script(uncounted), Cap(), one)).snapshot().cost > 3
 
 
 def test_what_was_sent_and_paid_survives_going_back_to_the_last_whole_step() -> None:
@@ -184,7 +184,7 @@ def test_what_was_sent_and_paid_survives_going_back_to_the_last_whole_step() -> 
     counters.add(cost=1.5)
     counters.restore(Usage(learner=3, sent=4, cost=0.5))
     assert counters.snapshot() == Usage(learner=3)
-    assert (counters.usage.sent, counters.usage.cost) == (9, 1.5)
+    assert (counters.snapshot().sent, counters.snapshot().cost) == (9, 1.5)
     counters.add(learner=1, cached=1)
     assert counters.snapshot() == Usage(learner=4, cached=1)
     with pytest.raises(AttributeError):

@@ -100,7 +100,7 @@ class Cap:
     """Money spent; 0: no cap."""
 
     def is_reached(self, counters: Counters) -> bool:
-        return 0 < self.calls <= counters.usage.sent or 0 < self.cost <= counters.usage.cost
+        return 0 < self.calls <= counters.counts["sent"] or 0 < self.cost <= counters.counts["cost"]
 
 
 NO_CAP = Cap()
@@ -152,7 +152,7 @@ class Budget:
             self._wake()
 
     def _is_within_cap(self) -> bool:
-        cost, n = self.counters.usage.cost, self._in_flight + 1
+        cost, n = self.counters.counts["cost"], self._in_flight + 1
         is_affordable = cost + n * self._dearest <= self.cap.cost if self._dearest else n == 1
         return not self.cap.is_reached(self.counters) and (is_affordable or not self.cap.cost)
 
