@@ -386,8 +386,6 @@ class Usage:
     """Of these, how many the cache answered."""
     failed: int = 0
     """Calls given up after every retry."""
-    retried: int = 0
-    """Extra attempts after a failed one; not in `learner` or `optimizer`."""
     unparsable: int = 0
     """Answers that could not be read."""
     refused: int = 0
@@ -409,8 +407,6 @@ class Usage:
     """Requests sent to a server, retries and refusals included; never reduced by a resume."""
     cost: float = field(default=0.0, compare=False)
     """Their cost; 0 without prices; never reduced by a resume."""
-    window: int = field(default=0, compare=False)
-    """Current limit of calls in flight, if below the ceiling; else 0."""
     held_until: float = field(default=0.0, compare=False)
     """Unix time at which the last `Retry-After` ends; 0.0 without one."""
 
@@ -421,12 +417,8 @@ class Usage:
 
 @dataclass(eq=False)
 class Traffic:
-    """Calls in flight at one server, and the limits on them."""
+    """Calls in flight at one server."""
 
-    ceiling: int
-    """Most calls in flight while the server keeps up."""
-    limit: int = 0
-    """Most calls in flight now."""
     held_until: float = 0.0
     """Unix time until which the server wants no call; 0.0 if any time."""
     began: list[float] = field(default_factory=list)
@@ -473,7 +465,6 @@ class Counters:
         return len(began), time.monotonic() - min(began) if began else 0.0
 
     def snapshot(self) -> Usage:
-        """Return the counts so far, with the present limits of the servers."""
-        window = min((each.limit for each in self.servers if each.limit < each.ceiling), default=0)
+        """Return the counts so far, with the time until which a server wants no call."""
         held_until = max((each.held_until for each in self.servers), default=0.0)
-        return Usage(**self.counts | {"window": window, "held_until": held_until})
+        return Usage(**self.counts | {"held_until": held_until})

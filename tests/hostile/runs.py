@@ -126,7 +126,7 @@ class Hostile:
         }
         directory.create(RunSpec(**{**usual, **given}), rows_csv(self.data))
         usage = Usage(
-            learner=30, optimizer=6, cached=4, unparsable=2, failed=3, retried=4, sent=40, cost=1.5,
+            learner=30, optimizer=6, cached=4, unparsable=2, failed=3, sent=40, cost=1.5,
             faults={self.harm("fault"): 3}, refused_fields=(self.harm("refused"),),
         )  # fmt: skip
         records = [Record(at=1_767_970_000.0 + i, usage=usage, event=e) for i, e in enumerate(events)]

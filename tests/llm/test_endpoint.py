@@ -88,7 +88,7 @@ async def test_a_failed_attempt_is_repeated_and_in_the_end_explained_in_one_line
         async with endpoint_of(script(reply, reply, packed)) as (endpoint, stub):
             assert (await ask(endpoint)).text == "Output: 1", case
             assert len(stub.requests) == 3, case
-            assert endpoint.counters.snapshot() == Usage(retried=2, prompt_tokens=7, completion_tokens=3), case
+            assert endpoint.counters.snapshot() == Usage(prompt_tokens=7, completion_tokens=3), case
         async with endpoint_of(script(reply), max_attempts=3) as (endpoint, stub):
             with pytest.raises(EndpointUnreachable, match=re.escape(words)) as caught:
                 await ask(endpoint)
@@ -97,7 +97,7 @@ async def test_a_failed_attempt_is_repeated_and_in_the_end_explained_in_one_line
             assert "at the last of 3 attempts: " in message, case
             assert "\n" not in message, case
             assert len(message) < 500, case
-            assert endpoint.counters.snapshot() == Usage(failed=1, retried=2), case
+            assert endpoint.counters.snapshot() == Usage(failed=1), case
             assert endpoint.counters.snapshot().faults == {kind: 3}, case
 
 
@@ -176,7 +176,7 @@ async def test_a_refused_optional_field_is_left_out_from_then_on() -> None:
             assert sorted(dropped(endpoint)) == sorted(fields)
             usage = endpoint.counters.snapshot()
             assert sorted(usage.refused_fields) == sorted(f"{field} (tiny)" for field in fields)
-            assert (usage.retried, usage.failed) == (0, 0), fields
+            assert (usage.faults, usage.failed) == ({}, 0), fields
 
 
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
@@ -229,7 +229,7 @@ async def test_an_overloaded_server_that_answers_others_is_not_given_up() -> Non
     async with endpoint_of(one_at_a_time, max_attempts=6, backoff_s=0.002) as (endpoint, _):
         await asyncio.gather(*(ask(endpoint, str(i)) for i in range(25)))
         assert endpoint.counters.snapshot().failed == 0
-        assert endpoint.counters.snapshot().retried > 25
+        assert endpoint.counters.snapshot().faults["HTTP 503"] > 25
 
 
 async def test_no_more_calls_are_under_way_than_allowed() -> None:

@@ -32,10 +32,10 @@ def test_refusals_of_one_round_trip_halve_the_window_once(clock: list[float]) ->
     clock[0] = 1.0
     for _ in range(512):
         throttle.refused(0.0)
-    assert throttle.limit == 256
+    assert throttle.slots.total_tokens == 256
     clock[0] = 2.0
     throttle.refused(clock[0])
-    assert throttle.limit == throttle.slots.total_tokens == 128
+    assert throttle.slots.total_tokens == 128
 
 
 def test_the_window_is_never_below_one_and_answers_widen_it_while_it_is_used(clock: list[float]) -> None:
@@ -43,13 +43,13 @@ def test_the_window_is_never_below_one_and_answers_widen_it_while_it_is_used(clo
     for moment in range(1, 20):
         clock[0] = moment
         throttle.refused(clock[0])
-    assert throttle.limit == 1
+    assert throttle.slots.total_tokens == 1
     clock[0] = 30
     for calls, limit in ((1, 2), (2, 4), (4, 8)):  # at least half of the window is in use
         throttle.began = [clock[0]] * calls
         for _ in range(200):
             throttle.answered(clock[0])
-        assert throttle.limit == limit
+        assert throttle.slots.total_tokens == limit
 
 
 async def settle() -> None:
@@ -83,13 +83,13 @@ async def test_a_llama_server_gets_no_more_calls_than_it_has_slots() -> None:
         async with endpoint_of(script(reply)) as (endpoint, stub):
             await endpoint.keep_to_slots()
             assert stub.requests[0].path == "/props"
-            assert (endpoint._throttle.limit, endpoint.counters.snapshot().window) == (most, 0)
+            assert endpoint._throttle.slots.total_tokens == most
 
 
-async def test_a_full_server_narrows_the_window_and_the_counts_say_so() -> None:
+async def test_a_full_server_narrows_the_window() -> None:
     async with endpoint_of(script(refusal(503), chat()), concurrency=8) as (endpoint, _):
         await ask(endpoint)
-        assert endpoint.counters.snapshot().window == 4
+        assert endpoint._throttle.slots.total_tokens == 4
 
 
 async def test_a_server_that_asks_to_wait_gets_no_other_call_until_then_or_until_it_answers_one() -> None:

@@ -166,7 +166,6 @@ class Endpoint:
                 strikes = 0 if failure.kind in protocol.OVERLOADED and others_succeed else strikes + 1
                 if failure.refuses or strikes >= self.max_attempts:
                     raise self._error(failure, tries, others_succeed=others_succeed) from None
-                self.counters.add(retried=1)
                 # exponential back-off with full jitter, after the wait that the server asked for
                 ceiling = min(self.backoff_s * 2 ** min(tries - 1, 16), 30.0)
                 await asyncio.sleep(failure.wait_s + random.uniform(0, ceiling))

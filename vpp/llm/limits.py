@@ -24,11 +24,13 @@ OTHER_FILES = 200
 """Files and sockets that a process has open besides its connections."""
 
 
-@dataclass(eq=False)
 class Throttle(Traffic):
     """Admits calls to one server, first come first served, while fewer than an adaptive limit are inside."""
 
-    def __post_init__(self) -> None:
+    def __init__(self, ceiling: int) -> None:
+        """ceiling: most calls in flight while the server keeps up."""
+        super().__init__()
+        self.ceiling = ceiling
         self.slots = CapacityLimiter(self.ceiling)
         self._cut_at = -math.inf
         self._resize(self.ceiling)
@@ -48,7 +50,7 @@ class Throttle(Traffic):
 
     def _resize(self, limit: float) -> None:
         self._exact = max(1.0, min(limit, self.ceiling))
-        self.limit = self.slots.total_tokens = int(self._exact)
+        self.slots.total_tokens = int(self._exact)
 
     def answered(self, began: float) -> None:
         """Record that a call in flight got its answer, which ends a hold; an unused window does not grow."""
