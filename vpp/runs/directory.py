@@ -29,7 +29,7 @@ from pydantic_core import to_json
 
 from vpp.data.dataset import Dataset, dataset_from_csv
 from vpp.errors import DataError, DiskRefused, InputError, JournalDamaged, RunError, RunLocked, VppError
-from vpp.events import Event, RunResumed, StepFinished, Usage
+from vpp.events import Event, RunResumed, RunStarted, StepFinished, Usage
 from vpp.problem import Prediction, TextAnswer, Translation
 from vpp.runs.spec import RunSpec, adapter, first_fault
 from vpp.runs.spec import to_json as spec_json
@@ -371,31 +371,27 @@ Line = tuple[int, Record | Entry]
 """A line with its number, from 1."""
 
 
-def valid_lines(reader: JournalReader) -> list[Line]:
-    """Return the lines that no resume made void. Raises JournalDamaged."""
-    lines: list[Line] = []
+def valid_lines(reader: JournalReader) -> tuple[list[Line], list[Line]]:
+    """Return the lines up to the last complete step, and those after it that no resume made void.
+
+    Raises JournalDamaged.
+    """
+    complete, later = list[Line](), list[Line]()
     for value in reader.new_lines():
-        lines.append((reader.n_lines, value))
+        later.append((reader.n_lines, value))
         match value:
+            case Record(event=RunStarted() | StepFinished()):
+                complete += later
+                later.clear()
             case Record(event=RunResumed(step=step)) if step != reader.view.total_steps:
-                lines = until_end_of(step, lines)
-    return lines
-
-
-def until_end_of(step: int | None, lines: list[Line]) -> list[Line]:
-    """Return the lines up to the end of a step, of None only the run's start."""
-    for place, (_, value) in enumerate(lines, 1):
-        match value:
-            case Record(event=StepFinished(step=ended)) if ended == step:
-                return lines[:place]
-    return lines[:1]
+                later.clear()
+    return complete, later
 
 
 def complete_answers(path: Path) -> list[Entry]:
     """Return the answers up to the last complete step, which a resumed run counts."""
-    reader = JournalReader(path)
-    lines = valid_lines(reader)
-    return [value for _, value in until_end_of(reader.view.last_step, lines) if not isinstance(value, Record)]
+    complete, _ = valid_lines(JournalReader(path))
+    return [value for _, value in complete if not isinstance(value, Record)]
 
 
 # Readers that several watchers share
