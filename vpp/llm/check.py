@@ -46,6 +46,9 @@ class Finding:
     words: str
     value: Any = None
     """What a program needs of it: models by name, tokens, seconds an answer, calls a second, how to fix it."""
+    roles: tuple[Role, ...] = ()
+    base_url: str = ""
+    model: str = ""
 
 
 Result = tuple[Mark, str, Any]
