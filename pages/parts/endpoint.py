@@ -11,7 +11,6 @@ from pages.parts.opening import READABLE_MS
 from vpp.errors import InputError, VppError
 from vpp.findings.status import check_blocks, failure, model_file_words, verdict
 from vpp.llm.check import Finding
-from vpp.llm.gate import checked_address
 from vpp.runs.asking import check_servers
 from vpp.runs.budget import Pace
 from vpp.runs.process import TIMEOUT_S, endpoint_for
@@ -112,7 +111,7 @@ def _server(settings: DeltaGenerator, *, writes: bool) -> Model:
     addresses = (endpoint.base_url, endpoint.optimizer_base_url)
     try:
         for url in () if env.endpoint_fixed else filter(None, addresses):
-            person.gate().check(checked_address(url))
+            person.gate().check(url)
     except InputError as error:
         blocks.failed("This address cannot be used", str(error))
         endpoint = replace(endpoint, base_url="")

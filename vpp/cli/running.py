@@ -136,7 +136,8 @@ def endpoint_of(options: Namespace) -> EndpointSpec:
             print(model_file_words(endpoint), file=sys.stderr, flush=True)
         return endpoint
     endpoint = replace(base, **server)
-    preparation.check_gate(endpoint, system.keys().gate)
+    if endpoint.base_url:
+        preparation.check_endpoint(endpoint, needs_model=False, gate=system.keys().gate)
     return endpoint
 
 

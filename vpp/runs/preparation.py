@@ -14,7 +14,7 @@ from vpp.data.labelling import with_rows
 from vpp.errors import InputError, RunError
 from vpp.events import RunStarted
 from vpp.llm import prompts, templates
-from vpp.llm.gate import Gate, body_of, checked_address
+from vpp.llm.gate import Gate, body_of
 from vpp.llm.limits import Cap
 from vpp.llm.prompts import LETTERS
 from vpp.llm.protocol import SCHEMA
@@ -119,25 +119,18 @@ def check_size(dataset: Dataset, config: Config) -> None:
         raise InputError(f"the run would have more than {MOST_STEPS:,} steps: use fewer epochs or a larger batch_size")
 
 
-def check_endpoint(endpoint: EndpointSpec, *, needs_model: bool = True) -> None:
-    """Raise InputError for a missing address, an invalid one, one with a password, or an invalid body of requests."""
-    if not endpoint.is_started_here and not endpoint.base_url:
-        raise InputError(NO_ENDPOINT)
-    if needs_model and not endpoint.is_started_here and not endpoint.model:
-        raise InputError(f"no model for {endpoint.base_url}: give --model, or set VPP_MODEL")
-    for address in filter(None, (endpoint.base_url, endpoint.optimizer_base_url)):
-        checked_address(address)
+def check_endpoint(endpoint: EndpointSpec, *, needs_model: bool = True, gate: Gate | None = None) -> None:
+    """Raise InputError for a missing address, an invalid one, one that may not be asked, or an invalid body."""
+    if not endpoint.is_started_here:
+        if not endpoint.base_url:
+            raise InputError(NO_ENDPOINT)
+        if needs_model and not endpoint.model:
+            raise InputError(f"no model for {endpoint.base_url}: give --model, or set VPP_MODEL")
+        gate = gate or Gate()
+        gate.check(endpoint.base_url, endpoint.model)
+        if endpoint.optimizer_base_url:
+            gate.check(endpoint.optimizer_base_url, endpoint.optimizer_model or endpoint.model)
     body_of(endpoint.body)
-
-
-def check_gate(endpoint: EndpointSpec, gate: Gate) -> None:
-    """Raise InputError for a server that may not be called; `check_endpoint` checks that its address is complete."""
-    for url, model in (
-        (endpoint.base_url, endpoint.model),
-        (endpoint.optimizer_base_url, endpoint.optimizer_model or endpoint.model),
-    ):
-        if url and not endpoint.is_started_here:
-            gate.check(checked_address(url), model)
 
 
 # A run that continues from an earlier one's particles, with rows that a person has labelled since. Its first population
