@@ -153,7 +153,7 @@ class Hostile:
                 read: dict[str, Any] = {"value": self.labels.get(str(value)), "explanation": self.harm("because")}
                 unread = {"value": None, "raw": self.harm("raw-answer"), "reason": self.harm("unread-because")}
                 content = unread if value is None else read
-                log.add_answer(hypothesis, Prediction(row=row.id, thoughts=self.harm("mused"), **content), 1)
+                log.add_answer(hypothesis, Prediction(row=row.id, **content), 1)
             code = None if number else f"def predict():\n    return {self.harm('program')!r}"
             reason = self.harm("no-program") if number else None
             log.add_entry(Translation(hypothesis=hypothesis, code=code, reason=reason, attempts=1))
