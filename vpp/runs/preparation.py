@@ -7,8 +7,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, cast
 
-from pydantic import TypeAdapter, ValidationError
-
 from vpp.data.dataset import Dataset, Row, rows_csv, spec
 from vpp.data.labelling import with_rows
 from vpp.errors import InputError, RunError
@@ -167,14 +165,10 @@ LEAST_WEIGHT = 1e-100
 
 
 def read_sentences(text: str, *, name: str) -> tuple[str, ...]:
-    """Return the sentences, one a line, or the strings of a JSON list; empty lines are left out. Raises InputError."""
-    lines = text.splitlines()
-    if text.lstrip().startswith("["):
-        try:
-            lines = TypeAdapter(list[str]).validate_json(text)
-        except ValidationError:
-            raise InputError(f"{name} begins with [ and is no JSON list of strings: write a sentence a line") from None
-    sentences = tuple(line.strip() for line in lines if line.strip())
+    """Return the sentences, one a line; empty lines are left out. Raises InputError."""
+    if text.lstrip().startswith(("[", "{")):
+        raise InputError(f"{name} begins with a bracket, as JSON does: write a sentence a line")
+    sentences = tuple(line.strip() for line in text.splitlines() if line.strip())
     if not sentences:
         raise InputError(f"{name} has no sentence: write one a line")
     return sentences
