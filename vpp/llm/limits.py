@@ -102,7 +102,7 @@ class Cap:
     """Money spent; 0: no cap."""
 
     def is_reached(self, counters: Counters) -> bool:
-        return 0 < self.calls <= counters.counts["sent"] or 0 < self.cost <= counters.counts["cost"]
+        return bool(0 < self.calls <= counters.counts["sent"] or 0 < self.cost <= counters.counts["cost"])
 
 
 NO_CAP = Cap()
