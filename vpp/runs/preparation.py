@@ -300,15 +300,3 @@ def fit_cells(spec: RunSpec, dataset: Dataset, limits: Limits) -> RunSpec:
         return spec
     both = learner_prompts(spec, dataset), optimizer_prompts(spec, dataset)
     return replace(spec, cell_limit=prompts.fitting_cell_limit(*both, limits))
-
-
-HEADINGS = {"system": "Instructions", "user": "Worked example", "assistant": "Its answer"}
-
-
-def as_text(messages: Sequence[templates.Message]) -> str:
-    """Return a conversation as text: the question, with each of the template's turns before it under a heading."""
-    *opening, question = messages
-    if not opening:
-        return question["content"]
-    parts = [(HEADINGS[turn["role"]], turn["content"]) for turn in opening]
-    return "\n\n".join(f"{heading}\n\n{text}" for heading, text in (*parts, ("Question", question["content"])))
