@@ -187,5 +187,5 @@ def test_what_was_sent_and_paid_survives_going_back_to_the_last_whole_step() -> 
     assert (counters.snapshot().sent, counters.snapshot().cost) == (9, 1.5)
     counters.add(learner=1, cached=1)
     assert counters.snapshot() == Usage(learner=4, cached=1)
-    with pytest.raises(AttributeError):
+    with pytest.raises(KeyError):
         counters.add(lerner=1)

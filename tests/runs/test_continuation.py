@@ -167,8 +167,8 @@ def test_a_continued_run_weighs_the_sentences_anew_on_all_rows(desk: Desk) -> No
 
 
 def test_a_run_begins_with_the_sentences_and_draws_the_others(desk: Desk) -> None:
-    (desk.folder / "mine.json").write_text(json.dumps([ABOVE_7, ABOVE_4]))
-    words = ("run", "table.csv", "--target=y", "--start=mine.json", "--particles=3", "--batch-size=3", "--epochs=1")
+    (desk.folder / "mine.txt").write_text(f"{ABOVE_7}\n{ABOVE_4}\n")
+    words = ("run", "table.csv", "--target=y", "--start=mine.txt", "--particles=3", "--batch-size=3", "--epochs=1")
     evidenced = ("--tempering=incremental", "--demo", "--json", "--quiet")
     outcome = desk.vpp(*words, *evidenced, "--run-dir=run")
     snapshot = desk.look("run")

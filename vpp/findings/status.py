@@ -14,7 +14,6 @@ from vpp.events import Usage
 from vpp.findings.options import METHODS
 from vpp.findings.verdict import beside_text
 from vpp.llm.check import Finding
-from vpp.llm.check import Mark as Result
 from vpp.llm.prompts import cut_cells
 from vpp.llm.protocol import KEY_REFUSED, NO_API, OF_PROMPT, RETRY_AFTER_LIMIT_S
 from vpp.problem import Prediction
@@ -269,7 +268,7 @@ def check_blocks(checks: Sequence[Finding]) -> list[Block]:
     return blocks
 
 
-def verdict(checks: Sequence[Finding]) -> tuple[Result, str]:
+def verdict(checks: Sequence[Finding]) -> tuple[str, str]:
     for one in checks:
         if one.mark == "fails":
             return "fails", f"A run cannot begin: {one.name}: {one.words}"

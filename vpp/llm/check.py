@@ -131,7 +131,7 @@ async def _served(endpoint: Endpoint, max_tokens: int) -> AsyncIterator[Finding]
 
 
 def _failure(error: EndpointError, *, is_reached: bool) -> Finding:
-    names = {KEY_REFUSED: "key", NO_API: "API", f"{UNKNOWN_MODEL} (": "models"}
+    names = {KEY_REFUSED: "key", NO_API: "API", UNKNOWN_MODEL: "models"}
     name = next(
         (name for words, name in names.items() if words in str(error)), "answers" if is_reached else "reachable"
     )

@@ -29,7 +29,7 @@ from pydantic_core import to_json
 
 from vpp.data.dataset import Dataset, dataset_from_csv
 from vpp.errors import DataError, DiskRefused, InputError, JournalDamaged, RunError, RunLocked, VppError
-from vpp.events import Event, RunResumed, RunStarted, StepFinished, Usage
+from vpp.events import Event, RunResumed, StepFinished, Usage
 from vpp.problem import Prediction, TextAnswer, Translation
 from vpp.runs.spec import RunSpec, adapter, first_fault
 from vpp.runs.spec import to_json as spec_json
@@ -376,16 +376,16 @@ def valid_lines(reader: JournalReader) -> tuple[list[Line], list[Line]]:
 
     Raises JournalDamaged.
     """
-    complete, later = list[Line](), list[Line]()
+    lines, ends = list[Line](), dict[int | None, int]()
     for value in reader.new_lines():
-        later.append((reader.n_lines, value))
+        lines.append((reader.n_lines, value))
         match value:
-            case Record(event=RunStarted() | StepFinished()):
-                complete += later
-                later.clear()
+            case Record(event=StepFinished(step=step)):
+                ends[step] = len(lines)
             case Record(event=RunResumed(step=step)) if step != reader.view.total_steps:
-                later.clear()
-    return complete, later
+                del lines[ends.get(step, 1) :]
+    end = ends.get(reader.view.last_step, 1)  # the first line is the run's start
+    return lines[:end], lines[end:]
 
 
 def complete_answers(path: Path) -> list[Entry]:
