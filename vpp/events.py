@@ -9,7 +9,7 @@ import hashlib
 import math
 import time
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields
 from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Gt, Le, Lt
@@ -386,8 +386,6 @@ class Usage:
     """Of these, how many the cache answered."""
     failed: int = 0
     """Calls given up after every retry."""
-    retried: int = 0
-    """Extra attempts after a failed one; not in `learner` or `optimizer`."""
     unparsable: int = 0
     """Answers that could not be read."""
     refused: int = 0
@@ -409,8 +407,6 @@ class Usage:
     """Requests sent to a server, retries and refusals included; never reduced by a resume."""
     cost: float = field(default=0.0, compare=False)
     """Their cost; 0 without prices; never reduced by a resume."""
-    window: int = field(default=0, compare=False)
-    """Current limit of calls in flight, if below the ceiling; else 0."""
     held_until: float = field(default=0.0, compare=False)
     """Unix time at which the last `Retry-After` ends; 0.0 without one."""
 
@@ -421,12 +417,8 @@ class Usage:
 
 @dataclass(eq=False)
 class Traffic:
-    """Calls in flight at one server, and the limits on them."""
+    """Calls in flight at one server."""
 
-    ceiling: int
-    """Most calls in flight while the server keeps up."""
-    limit: int = 0
-    """Most calls in flight now."""
     held_until: float = 0.0
     """Unix time until which the server wants no call; 0.0 if any time."""
     began: list[float] = field(default_factory=list)
@@ -441,31 +433,31 @@ class Counters:
     """
 
     def __init__(self) -> None:
-        self.usage = Usage()
+        self.counts: dict[str, Any] = asdict(Usage())  # changed several times a call, which a frozen record makes slow
         self.servers: set[Traffic] = set()
 
     def restore(self, usage: Usage) -> None:
         """Continue from `usage`, as a resumed run does; calls sent and money paid are never reduced."""
-        self.usage = replace(usage, sent=max(self.usage.sent, usage.sent), cost=max(self.usage.cost, usage.cost))
+        most = {name: max(self.counts[name], getattr(usage, name)) for name in ("sent", "cost")}
+        self.counts = asdict(usage) | most
 
     def add(self, **counts: float) -> None:
-        """Add to the named counts. Raises AttributeError for a name that `Usage` does not have."""
-        self._change(**{name: getattr(self.usage, name) + count for name, count in counts.items()})
-
-    def _change(self, **counts: Any) -> None:
-        self.usage = replace(self.usage, **counts)
+        """Add to the named counts. Raises KeyError for a name that `Usage` does not have."""
+        for name, count in counts.items():
+            self.counts[name] += count
 
     def fault(self, kind: str) -> None:
         """Count an attempt that failed, or whose answer has another form than asked for."""
-        faults = self.usage.faults
-        self._change(faults={**faults, kind: faults.get(kind, 0) + 1})
+        faults = self.counts["faults"]
+        self.counts["faults"] = {**faults, kind: faults.get(kind, 0) + 1}
 
     def cannot_keep(self, reason: str, unkept: int = 0) -> None:
         """Count answers that the cache could not store, with the latest reason."""
-        self._change(unkept=self.usage.unkept + unkept, cache_fault=reason)
+        self.counts["cache_fault"] = reason
+        self.add(unkept=unkept)
 
     def refuse(self, field: str) -> None:
-        self._change(refused_fields=tuple(dict.fromkeys((*self.usage.refused_fields, field))))
+        self.counts["refused_fields"] = tuple(dict.fromkeys((*self.counts["refused_fields"], field)))
 
     def flight(self) -> tuple[int, float]:
         """Return the number of calls in flight, and for how many seconds the oldest of them has been."""
@@ -473,7 +465,6 @@ class Counters:
         return len(began), time.monotonic() - min(began) if began else 0.0
 
     def snapshot(self) -> Usage:
-        """Return the counts so far, with the present limits of the servers."""
-        window = min((each.limit for each in self.servers if each.limit < each.ceiling), default=0)
+        """Return the counts so far, with the time until which a server wants no call."""
         held_until = max((each.held_until for each in self.servers), default=0.0)
-        return replace(self.usage, window=window, held_until=held_until)
+        return Usage(**self.counts | {"held_until": held_until})

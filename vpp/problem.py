@@ -33,8 +33,6 @@ class Prediction:
     """The whole answer, if it could not be read."""
     reason: str | None = None
     """Why it could not be read."""
-    thoughts: str = ""
-    """Thoughts of a thinking model: the first 1,000 characters, or 20,000 if its answer could not be read."""
     shares: Grades | None = None
     """Probability of each label, if answers are graded; then `value` is the likeliest."""
     branch: int | None = None

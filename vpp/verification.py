@@ -21,7 +21,7 @@ from vpp.llm.protocol import Completion
 from vpp.problem import Problem, Proposal
 from vpp.randomness import call_seed
 from vpp.runs.asking import Access, program_learner
-from vpp.runs.directory import JournalReader, Record, RunDirectory, until_end_of, valid_lines
+from vpp.runs.directory import JournalReader, Record, RunDirectory, valid_lines
 from vpp.runs.group import ReplayLearner
 from vpp.runs.preparation import problem_of, start_of
 from vpp.runs.spec import Keys, RunSpec
@@ -67,9 +67,8 @@ def verify(directory: RunDirectory) -> Verification:
     """Verify a run from its files. Raises RunError and JournalDamaged."""
     spec = directory.spec()
     dataset, reader = directory.dataset(), JournalReader(directory.journal)
-    valid = valid_lines(reader)
-    if reader.view.phase not in ENDED:
-        valid = until_end_of(reader.view.last_step, valid)
+    complete, later = valid_lines(reader)
+    valid = complete + later if reader.view.phase in ENDED else complete
     derived = events.RunStarted | events.SamplerEvent
     lines = [(n, line.event) for n, line in valid if isinstance(line, Record) and isinstance(line.event, derived)]
     faults: list[Fault] = []

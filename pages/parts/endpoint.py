@@ -10,8 +10,8 @@ from pages.parts import blocks, person
 from pages.parts.opening import READABLE_MS
 from vpp.errors import InputError, VppError
 from vpp.findings.status import check_blocks, failure, model_file_words, verdict
-from vpp.llm.gate import checked_address
-from vpp.runs.asking import CheckResult, check_servers
+from vpp.llm.check import Finding
+from vpp.runs.asking import check_servers
 from vpp.runs.budget import Pace
 from vpp.runs.process import TIMEOUT_S, endpoint_for
 from vpp.runs.spec import EndpointSpec
@@ -47,10 +47,10 @@ class Model:
     """Without a model, an address or a file if it is incomplete."""
     lacks: str = ""
     """First reason why a run cannot begin, such as a missing address or a failed test; empty if it can."""
-    checks: tuple[CheckResult, ...] = ()
+    checks: tuple[Finding, ...] = ()
 
     def measure(self, name: str) -> Any:
-        of_learner = (one.finding for one in self.checks if "learner" in one.roles)
+        of_learner = (finding for finding in self.checks if "learner" in finding.roles)
         return next((finding.value for finding in of_learner if finding.name == name), None)
 
     @property
@@ -111,7 +111,7 @@ def _server(settings: DeltaGenerator, *, writes: bool) -> Model:
     addresses = (endpoint.base_url, endpoint.optimizer_base_url)
     try:
         for url in () if env.endpoint_fixed else filter(None, addresses):
-            person.gate().check(checked_address(url))
+            person.gate().check(url)
     except InputError as error:
         blocks.failed("This address cannot be used", str(error))
         endpoint = replace(endpoint, base_url="")
@@ -181,7 +181,7 @@ def _offer_models(place: DeltaGenerator, url: str, field: str) -> None:
     place.selectbox("Models on this server", listed, index=None, key=key, on_change=take, placeholder="Choose one")
 
 
-def _test(endpoint: EndpointSpec) -> tuple[CheckResult, ...]:
+def _test(endpoint: EndpointSpec) -> tuple[Finding, ...]:
     """Draw the test button and the findings of the last test of this very endpoint; return them."""
     if st.button("Test the endpoint", key="new.test_endpoint", disabled=not (endpoint.base_url or endpoint.gguf)):
         words = "Testing the endpoint; about a minute a server at most. No row of your table is sent."
@@ -201,17 +201,17 @@ def _test(endpoint: EndpointSpec) -> tuple[CheckResult, ...]:
     return checks
 
 
-def _check(endpoint: EndpointSpec, place: DeltaGenerator, *, until: tuple[str, ...] = ()) -> tuple[CheckResult, ...]:
+def _check(endpoint: EndpointSpec, place: DeltaGenerator, *, until: tuple[str, ...] = ()) -> tuple[Finding, ...]:
     """Test the endpoint up to one of these findings, and keep what was found. place: of what is found so far."""
-    checks: list[CheckResult] = []
+    checks: list[Finding] = []
     for one in check_servers(endpoint, person.keys_of(endpoint)):
         checks.append(one)
         place.html(markup.block(markup.html(check_blocks(checks))))
-        if until and (one.finding.mark == "fails" or one.finding.name in until):
+        if until and (one.mark == "fails" or one.name in until):
             break
     if not until or failure(checks):
         st.session_state["new.check"] = ((endpoint, person.keys_of(endpoint)), tuple(checks))
-    listed = {one.base_url: one.finding.value for one in checks if one.finding.name == "models" and one.finding.value}
+    listed = {one.base_url: one.value for one in checks if one.name == "models" and one.value}
     st.session_state["new.listed"] = {**st.session_state.get("new.listed", {}), **listed}
     return tuple(checks)
 

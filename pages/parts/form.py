@@ -38,7 +38,7 @@ from vpp.llm.prompts import LearnerPrompts, cut, prompt_tokens, seed_sentence
 from vpp.llm.protocol import SCHEMA
 from vpp.llm.templates import AUTO, AUTO_WORDS, GALLERY, LETTERED, TEMPLATES, Role, chosen_templates, set_texts
 from vpp.runs.budget import estimate
-from vpp.runs.preparation import Preparation, as_text, check_run, check_size, read_sentences, with_start
+from vpp.runs.preparation import Preparation, check_run, check_size, read_sentences, with_start
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec
 from vpp.settings import FOR_EXPERTS, PRESET_WORDS, Config, Preset, choices, option_docs, preset
 from vpp.show import markup
@@ -426,7 +426,8 @@ def choose_templates(
     prompts = LearnerPrompts(dataset=dataset, template=template, is_structured=is_structured)
     messages = prompts.messages(seed_sentence(dataset, config.prior), dataset.train[0])
     blocks.draw(markup.group("Asked about a row"))
-    st.code(as_text(messages), language=None, wrap_lines=True)
+    turns = (f"--- {turn['role']}\n{turn['content']}" for turn in messages)  # as in a file of --templates
+    st.code("\n\n".join(turns), language=None, wrap_lines=True)
     blocks.captions(f"At most about {prompt_tokens(messages):,} tokens.")
     return texts
 

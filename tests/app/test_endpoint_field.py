@@ -91,7 +91,8 @@ def test_an_unknown_model_is_an_error_that_names_the_servers_models(field: AppTe
         name_server(field, served.base_url, "demon")
         field.button(key="new.test_endpoint").click().run()
         assert "<h2>The server does not have this model</h2>" in shown(field)
-        assert "Unknown model demon: name one of demo" in shown(field)
+        assert "Unknown model or address (HTTP 404 " in shown(field)
+        assert "list: demo" in shown(field)
         assert field.session_state["model"].lacks == "The server does not have this model: see Model."
         assert field.selectbox(key="new.model.listed").options == ["demo"]
 

@@ -155,9 +155,8 @@ def test_templates_are_previewed_and_reach_the_run_or_keep_it_from_starting(
     assert "Output: one of the labels, nothing else" in preview(app)
     assert " tokens." in shown(app)
     app.selectbox(key="new.templates").set_value("examples").run()
-    prompt = next(block.value for block in app.code if block.value.startswith("Instructions"))
-    assert "Worked example\n\n" in prompt
-    assert "Its answer\n\n" in prompt
+    prompt = next(block.value for block in app.code if block.value.startswith("--- system\n"))
+    assert "\n\n--- assistant\n" in prompt
     assert "Earlier" not in prompt
     assert app.button(key="new.start").disabled
     assert "The demo model does not follow worked examples: take templates" in shown(app)

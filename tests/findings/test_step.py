@@ -35,9 +35,8 @@ from vpp.findings.result import result, summary
 from vpp.findings.ruled_out import ruled_out, ruled_out_lines
 from vpp.findings.status import Listed, distinguished, finish_words, listed, pending_words, retry_words, verdict
 from vpp.findings.step import Cards, Names, accuracies, accuracy_curve, ess_curve, happened, particles_of, phases
-from vpp.llm.check import Finding, Mark, Role
+from vpp.llm.check import Finding, Mark
 from vpp.reporting.document import report_markdown
-from vpp.runs.asking import CheckResult
 from vpp.runs.budget import demo_pace, plan_of, time_s
 from vpp.runs.directory import Record, RunDirectory, RunReader, Snapshot, State, read_summary
 from vpp.runs.spec import RunSpec
@@ -285,17 +284,14 @@ def test_the_clock_runs_while_a_run_starts_and_an_estimate_of_the_demo_model_beg
     assert ", at most about " in words(begun, *drawn("A"), state="running", calls=2, patience=5)
 
 
-BOTH: tuple[Role, ...] = ("learner", "optimizer")
-
-
-def check(name: str, mark: Mark, words: str = "", value: object = None, *, model: str = "m") -> CheckResult:
-    return CheckResult(roles=BOTH, base_url="http://h/v1", model=model, finding=Finding(name, mark, words, value))
+def check(name: str, mark: Mark, words: str = "", value: object = None, *, model: str = "m") -> Finding:
+    return Finding(name, mark, words, value, ("learner", "optimizer"), "http://h/v1", model)
 
 
 ANSWERS = check("answers", "works")
 
 
-CHECKS: tuple[tuple[list[CheckResult], tuple[Mark, str]], ...] = (
+CHECKS: tuple[tuple[list[Finding], tuple[Mark, str]], ...] = (
     ([ANSWERS, check("seed", "note")], ("works", "A run can begin.")),
     ([check("key", "fails", "key refused")], ("fails", "A run cannot begin: key: key refused")),
     ([check("models", "note", model="")],
@@ -310,7 +306,7 @@ CHECKS: tuple[tuple[list[CheckResult], tuple[Mark, str]], ...] = (
 
 
 @pytest.mark.parametrize(("checks", "expected"), CHECKS)
-def test_a_check_ends_with_what_it_comes_to(checks: list[CheckResult], expected: tuple[Mark, str]) -> None:
+def test_a_check_ends_with_what_it_comes_to(checks: list[Finding], expected: tuple[Mark, str]) -> None:
     assert verdict(checks) == expected
 
 

@@ -125,7 +125,7 @@ class Hostile:
         }
         directory.create(RunSpec(**{**usual, **given}), rows_csv(self.data))
         usage = Usage(
-            learner=30, optimizer=6, cached=4, unparsable=2, failed=3, retried=4, sent=40, cost=1.5,
+            learner=30, optimizer=6, cached=4, unparsable=2, failed=3, sent=40, cost=1.5,
             faults={self.harm("fault"): 3}, refused_fields=(self.harm("refused"),),
         )  # fmt: skip
         records = [Record(at=1_767_970_000.0 + i, usage=usage, event=e) for i, e in enumerate(events)]
@@ -152,7 +152,7 @@ class Hostile:
                 read: dict[str, Any] = {"value": self.labels.get(str(value)), "explanation": self.harm("because")}
                 unread = {"value": None, "raw": self.harm("raw-answer"), "reason": self.harm("unread-because")}
                 content = unread if value is None else read
-                log.add_answer(hypothesis, Prediction(row=row.id, thoughts=self.harm("mused"), **content), 1)
+                log.add_answer(hypothesis, Prediction(row=row.id, **content), 1)
             code = None if number else f"def predict():\n    return {self.harm('program')!r}"
             reason = self.harm("no-program") if number else None
             log.add_entry(Translation(hypothesis=hypothesis, code=code, reason=reason, attempts=1))

@@ -10,7 +10,7 @@ import pytest
 from vpp.errors import EndpointRefused, EndpointUnreachable, InputError
 from vpp.events import Counters, Usage
 from vpp.llm.cache import ResponseCache
-from vpp.llm.endpoint import Server
+from vpp.llm.endpoint import PROMPT_CUT, Server
 from vpp.llm.gate import body_of, headers_of
 from vpp.llm.limits import Budget
 from vpp.llm.protocol import Completion, structure_of
@@ -88,7 +88,7 @@ async def test_a_failed_attempt_is_repeated_and_in_the_end_explained_in_one_line
         async with endpoint_of(script(reply, reply, packed)) as (endpoint, stub):
             assert (await ask(endpoint)).text == "Output: 1", case
             assert len(stub.requests) == 3, case
-            assert endpoint.counters.snapshot() == Usage(retried=2, prompt_tokens=7, completion_tokens=3), case
+            assert endpoint.counters.snapshot() == Usage(prompt_tokens=7, completion_tokens=3), case
         async with endpoint_of(script(reply), max_attempts=3) as (endpoint, stub):
             with pytest.raises(EndpointUnreachable, match=re.escape(words)) as caught:
                 await ask(endpoint)
@@ -97,7 +97,7 @@ async def test_a_failed_attempt_is_repeated_and_in_the_end_explained_in_one_line
             assert "at the last of 3 attempts: " in message, case
             assert "\n" not in message, case
             assert len(message) < 500, case
-            assert endpoint.counters.snapshot() == Usage(failed=1, retried=2), case
+            assert endpoint.counters.snapshot() == Usage(failed=1), case
             assert endpoint.counters.snapshot().faults == {kind: 3}, case
 
 
@@ -176,7 +176,7 @@ async def test_a_refused_optional_field_is_left_out_from_then_on() -> None:
             assert sorted(dropped(endpoint)) == sorted(fields)
             usage = endpoint.counters.snapshot()
             assert sorted(usage.refused_fields) == sorted(f"{field} (tiny)" for field in fields)
-            assert (usage.retried, usage.failed) == (0, 0), fields
+            assert (usage.faults, usage.failed) == ({}, 0), fields
 
 
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
@@ -229,7 +229,7 @@ async def test_an_overloaded_server_that_answers_others_is_not_given_up() -> Non
     async with endpoint_of(one_at_a_time, max_attempts=6, backoff_s=0.002) as (endpoint, _):
         await asyncio.gather(*(ask(endpoint, str(i)) for i in range(25)))
         assert endpoint.counters.snapshot().failed == 0
-        assert endpoint.counters.snapshot().retried > 25
+        assert endpoint.counters.snapshot().faults["HTTP 503"] > 25
 
 
 async def test_no_more_calls_are_under_way_than_allowed() -> None:
@@ -272,6 +272,15 @@ async def test_equal_requests_are_sent_once(cache: ResponseCache) -> None:
         assert endpoint.counters.snapshot() == Usage(cached=3, prompt_tokens=28, completion_tokens=12)
 
 
+async def test_the_answer_to_a_cut_prompt_is_counted_and_not_kept(cache: ResponseCache) -> None:
+    replies = (chat(prompt_tokens=n) for n in (300, 600, 300))
+    async with endpoint_of(script(*replies), cache=cache) as (endpoint, stub):
+        for n, cuts in ((300, 1), (300, 1), (300, 1), (299, 1), (301, 2)):  # a shorter prompt is not looked at
+            await ask(endpoint, content="one two " * n)
+            assert endpoint.counters.snapshot().faults == {PROMPT_CUT: cuts}
+        assert len(stub.requests) == 4
+
+
 CHANGES: tuple[dict[str, Any], ...] = (
     *({"content": "other"}, {"temperature": 0.5}, {"seed": 6}, {"max_tokens": 51}),
     {"structured": structure_of(output=Literal["0", "1"])},
@@ -288,7 +297,7 @@ async def test_whatever_decides_an_answer_is_part_of_its_key_and_no_more(cache: 
     for options in ({"api_key": KEY}, {"api_key": "two"}, {"model": "large"}, {"cache_address": "demo:2"}):
         async with endpoint_of(script(chat()), cache=cache, **{"cache_address": "demo:1", **options}) as (endpoint, _):
             await ask(endpoint)
-            cached.append(bool(endpoint.counters.usage.cached))
+            cached.append(bool(endpoint.counters.snapshot().cached))
     assert cached == [False, True, False, False]
     assert KEY.encode() not in b"".join(path.read_bytes() for path in tmp_path.iterdir())
 
@@ -304,7 +313,7 @@ async def test_headers_and_further_fields_are_sent_and_the_fields_alone_are_in_t
             stub,
         ):
             await ask(endpoint)
-            cached.append(bool(endpoint.counters.usage.cached))
+            cached.append(bool(endpoint.counters.snapshot().cached))
             for request in stub.requests:
                 is_own = "headers" in options
                 assert request.headers.get("x-team") == ("secret-of-ours" if is_own else None)

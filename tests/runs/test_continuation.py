@@ -167,8 +167,8 @@ def test_a_continued_run_weighs_the_sentences_anew_on_all_rows(desk: Desk) -> No
 
 
 def test_a_run_begins_with_the_sentences_and_draws_the_others(desk: Desk) -> None:
-    (desk.folder / "mine.json").write_text(json.dumps([ABOVE_7, ABOVE_4]))
-    words = ("run", "table.csv", "--target=y", "--start=mine.json", "--particles=3", "--batch-size=3", "--epochs=1")
+    (desk.folder / "mine.txt").write_text(f"{ABOVE_7}\n{ABOVE_4}\n")
+    words = ("run", "table.csv", "--target=y", "--start=mine.txt", "--particles=3", "--batch-size=3", "--epochs=1")
     evidenced = ("--tempering=incremental", "--demo", "--json", "--quiet")
     outcome = desk.vpp(*words, *evidenced, "--run-dir=run")
     snapshot = desk.look("run")
@@ -217,13 +217,12 @@ def test_sentences_that_cannot_be_used_are_refused_in_one_line(start, options, w
     assert "\n" not in str(refused.value)
 
 
-def test_a_file_of_sentences_is_lines_or_a_json_list() -> None:
+def test_a_file_of_sentences_has_one_a_line() -> None:
     assert read_sentences(" one \n\n[two]\n", name="f") == ("one", "[two]")
-    assert read_sentences('["one\\nmore", "two"]', name="f") == ("one\nmore", "two")
     with pytest.raises(InputError, match="f has no sentence"):
         read_sentences("\n \n", name="f")
-    with pytest.raises(InputError, match="no JSON list of strings"):
-        read_sentences('["one", 2]', name="f")
+    with pytest.raises(InputError, match="f begins with a bracket, as JSON does: write a sentence a line"):
+        read_sentences('["one", "two"]', name="f")
 
 
 # Prior weights of sentences; the last sentence is the first again

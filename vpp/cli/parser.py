@@ -122,7 +122,7 @@ def _learning(commands: Commands) -> None:
     method.add_argument(
         "--preset", choices=get_args(settings.Preset), default="recommended", help=settings.PRESET_WORDS
     )
-    about = "sentences that the first particles hold, one a line or a JSON list; the others are drawn"
+    about = "sentences that the first particles hold, one a line; the others are drawn"
     method.add_argument("--start", metavar="FILE", help=about)
     about = "runs of this setting, with seeds from --seed on, as one: its page, report and pooled posterior; give the "
     about += "same command again to go on with those that are missing"
@@ -135,7 +135,7 @@ def _learning(commands: Commands) -> None:
     data_options(weigh)
     model_options(weigh, of_run=True)
     method = method_options(weigh, settings.WEIGHING)
-    method.add_argument("--start", metavar="FILE", required=True, help="the sentences, one a line or a JSON list")
+    method.add_argument("--start", metavar="FILE", required=True, help="the sentences, one a line")
     about = "their prior weights: numbers with commas, in the file's order (equal)"
     method.add_argument("--prior", dest="start_prior", type=_numbers, default=(), metavar="N,N,…", help=about)
     run_options(weigh)

@@ -26,10 +26,11 @@ from vpp.errors import InputError
 from vpp.findings.cost import cost
 from vpp.findings.options import unused_words
 from vpp.findings.status import model_file_words, rows_sentence, verdict
+from vpp.llm.check import Finding
 from vpp.llm.limits import Cap
 from vpp.llm.templates import AUTO, ROLES, TEMPLATES, Role
 from vpp.runs import preparation
-from vpp.runs.asking import CheckResult, check_servers
+from vpp.runs.asking import check_servers
 from vpp.runs.budget import estimate
 from vpp.runs.directory import RunDirectory, RunReader, read_view, refusal
 from vpp.runs.group import Group, begin
@@ -134,7 +135,8 @@ def endpoint_of(options: Namespace) -> EndpointSpec:
             print(model_file_words(endpoint), file=sys.stderr, flush=True)
         return endpoint
     endpoint = replace(base, **server)
-    preparation.check_gate(endpoint, system.keys().gate)
+    if endpoint.base_url:
+        preparation.check_endpoint(endpoint, needs_model=False, gate=system.keys().gate)
     return endpoint
 
 
@@ -320,15 +322,14 @@ def check_server(options: Namespace) -> Lines:
     spec = endpoint_of(options)
     preparation.check_endpoint(spec, needs_model=False)
     to_json(spec)
-    results: list[CheckResult] = []
+    results: list[Finding] = []
     for each in check_servers(spec, system.keys()):
         if not results or results[-1].roles != each.roles:
             yield f"{' and '.join(each.roles)}: {each.model or 'no model named'} at {each.base_url}"
-        finding = each.finding
-        yield f"  {finding.mark:<5}  {finding.name}: {finding.words}"
+        yield f"  {each.mark:<5}  {each.name}: {each.words}"
         results.append(each)
     mark, words = verdict(results)
     yield words
-    has_failed = any(each.finding.mark == "fails" for each in results)
+    has_failed = any(each.mark == "fails" for each in results)
     code = ENDPOINT_FAILED if has_failed else BAD_INPUT if mark == "fails" else DONE  # bad: a model has no name
     return Ending({"usable": code == DONE, "verdict": words, "findings": results}, code)

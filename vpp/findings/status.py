@@ -13,11 +13,10 @@ from vpp.data.dataset import PARTS, Dataset
 from vpp.events import Usage
 from vpp.findings.options import METHODS
 from vpp.findings.verdict import beside_text
-from vpp.llm.check import Mark as Result
+from vpp.llm.check import Finding
 from vpp.llm.prompts import cut_cells
 from vpp.llm.protocol import KEY_REFUSED, NO_API, OF_PROMPT, RETRY_AFTER_LIMIT_S
 from vpp.problem import Prediction
-from vpp.runs.asking import CheckResult
 from vpp.runs.directory import Command, JournalAnswers, State, Summary
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import FinishReason, RunView
@@ -249,34 +248,34 @@ FAILURES = {
 }
 
 
-def failure(checks: Sequence[CheckResult]) -> str:
+def failure(checks: Sequence[Finding]) -> str:
     """`The server refuses the key: see Model.`; empty if nothing fails."""
-    failing = next((one.finding.name for one in checks if one.finding.mark == "fails"), "")
+    failing = next((one.name for one in checks if one.mark == "fails"), "")
     return f"{FAILURES.get(failing, failing)}: see Model." if failing else ""
 
 
-def check_blocks(checks: Sequence[CheckResult]) -> list[Block]:
+def check_blocks(checks: Sequence[Finding]) -> list[Block]:
     blocks: list[Block] = []
     for roles, of_roles in groupby(checks, lambda one: one.roles):
         found = list(of_roles)
         server = f"{found[0].model or 'no model named'} at {found[0].base_url}"
-        works = [one.finding for one in found if one.finding.mark != "fails"]
+        works = [one for one in found if one.mark != "fails"]
         rows = [(each.name, each.mark, each.words.removeprefix(f"{server}: ")) for each in works]
         title = f"{' and '.join(roles).capitalize()}: {server}"
         blocks += [Note(title), Table(head=("check", "result", "details"), rows=rows, name=title)]
-        for each in (one.finding for one in found if one.finding.mark == "fails"):
+        for each in (one for one in found if one.mark == "fails"):
             words = each.words.removeprefix(f"{server}: ").removeprefix(f"{NO_API}: ")
             blocks.append(Alert(FAILURES.get(each.name, each.name), (capitalised(words),)))
     return blocks
 
 
-def verdict(checks: Sequence[CheckResult]) -> tuple[Result, str]:
+def verdict(checks: Sequence[Finding]) -> tuple[str, str]:
     for one in checks:
-        if one.finding.mark == "fails":
-            return "fails", f"A run cannot begin: {one.finding.name}: {one.finding.words}"
+        if one.mark == "fails":
+            return "fails", f"A run cannot begin: {one.name}: {one.words}"
     if nameless := [one for one in checks if not one.model]:
         return "fails", f"A run cannot begin: no model is named for the {' and '.join(nameless[0].roles)}."
-    by_name = {one.finding.name: one.finding for one in checks}
+    by_name = {one.name: one for one in checks}
     for name in PROMPTS:
         if name in by_name and by_name[name].mark != "works":
             mend = by_name[name].value

@@ -46,6 +46,9 @@ class Finding:
     words: str
     value: Any = None
     """What a program needs of it: models by name, tokens, seconds an answer, calls a second, how to fix it."""
+    roles: tuple[Role, ...] = ()
+    base_url: str = ""
+    model: str = ""
 
 
 Result = tuple[Mark, str, Any]
@@ -105,23 +108,17 @@ async def _served(endpoint: Endpoint, max_tokens: int) -> AsyncIterator[Finding]
         length = models[model]
         words = f"{length:,} tokens, prompt and answer together" if length else "the server does not say"
         yield Finding("context length", "works" if length else "note", words, length or None)
+    elif models:
+        yield Finding("models", "note", f"{model} is not in the server's list: {names}", listed)
     started = time.perf_counter()
-    unlisted = Finding("models", "note", f"{model} is not in the server's list: {names}", listed)
     try:
         completion = await _ask(endpoint, "Answer with the word OK.", max_tokens=max_tokens)
     except EndpointError as error:
-        if models and model not in models and UNKNOWN_MODEL in str(error):
-            yield Finding("models", "fails", f"{UNKNOWN_MODEL} {model}: name one of {names}", listed)
-        else:
-            if models and model not in models:
-                yield unlisted
-            yield _failure(error, is_reached=not no_list or isinstance(error, EndpointRefused))
+        yield _failure(error, is_reached=not no_list or isinstance(error, EndpointRefused))
         return
     latency_s = time.perf_counter() - started
     if not models:
         yield Finding("models", "note", f"the server lists none: {no_list or 'its list is empty'}")
-    elif model not in models:
-        yield unlisted
     if not completion.text.strip():
         yield Finding("answers", "fails", f"the answer is empty: {FIX_THOUGHTS}")
         return
@@ -134,8 +131,10 @@ async def _served(endpoint: Endpoint, max_tokens: int) -> AsyncIterator[Finding]
 
 
 def _failure(error: EndpointError, *, is_reached: bool) -> Finding:
-    names = {KEY_REFUSED: "key", NO_API: "API", "": "answers" if is_reached else "reachable"}
-    name = next(name for words, name in names.items() if words in str(error))
+    names = {KEY_REFUSED: "key", NO_API: "API", UNKNOWN_MODEL: "models"}
+    name = next(
+        (name for words, name in names.items() if words in str(error)), "answers" if is_reached else "reachable"
+    )
     return Finding(name, "fails", str(error))
 
 

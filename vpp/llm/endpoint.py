@@ -7,7 +7,6 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
@@ -90,6 +89,7 @@ class Endpoint:
         self.counters.servers.add(self._throttle)
         self._client: Client | None = None
         self._successes = 0
+        self._longest_whole = 0
 
     async def aclose(self) -> None:
         self.counters.servers.discard(self._throttle)
@@ -123,8 +123,8 @@ class Endpoint:
             self.counters.add(failed=1)
             raise
         # the server may answer better another time
-        is_whole = completion.text and not is_cut(messages, completion)
-        if self.cache and is_whole and not stored and (completion.first_tokens or not top_logprobs):
+        is_whole = not stored and self._reads_whole(messages, completion) and completion.text
+        if self.cache and is_whole and (completion.first_tokens or not top_logprobs):
             self.cache.put(key, completion)
         tokens = {"prompt_tokens": completion.prompt_tokens, "completion_tokens": completion.completion_tokens}
         self.counters.add(cached=stored is not None, **tokens)
@@ -166,7 +166,6 @@ class Endpoint:
                 strikes = 0 if failure.kind in protocol.OVERLOADED and others_succeed else strikes + 1
                 if failure.refuses or strikes >= self.max_attempts:
                     raise self._error(failure, tries, others_succeed=others_succeed) from None
-                self.counters.add(retried=1)
                 # exponential back-off with full jitter, after the wait that the server asked for
                 ceiling = min(self.backoff_s * 2 ** min(tries - 1, 16), 30.0)
                 await asyncio.sleep(failure.wait_s + random.uniform(0, ceiling))
@@ -186,7 +185,7 @@ class Endpoint:
 
     async def _attempt(self, messages: Messages, options: dict[str, Any]) -> Completion:
         """Send the request once, without the fields that the server refuses. Raises Failure."""
-        async with self._throttle.slots:
+        async with self._throttle:
             if (hold_s := self._throttle.held_until - time.time()) > 0:
                 await asyncio.sleep(hold_s)
             await self._budget.turn()
@@ -219,12 +218,10 @@ class Endpoint:
             self.counters.refuse(f"{name}{bound} ({self.model[:60]})")
 
     def _account(self, body: dict[str, Any], completion: Completion) -> None:
-        """Pay for an answer; note whether the server read all of the request, and kept to its limit of tokens."""
+        """Pay for an answer; note whether the server kept to its limit of tokens."""
         newer_limit = protocol.MOST_TOKENS[0]
         if completion.completion_tokens > body.get(newer_limit, protocol.COUNT_LIMIT) + 16:  # but for end marks
             self._leave_out({newer_limit: None}, body)  # Ollama accepts it and ignores it, but keeps to the older one
-        if is_cut(body["messages"], completion):
-            self.counters.fault(PROMPT_CUT)
         if self.price != FREE:  # an upper bound, if the server counts no tokens
             read = completion.prompt_tokens or prompt_tokens(body["messages"])
             self._budget.pay(self.price.of(read, completion.completion_tokens or tokens_at_most(completion.text)))
@@ -251,14 +248,17 @@ class Endpoint:
         secrets = (self.server.api_key, *(value for _, value in self.server.headers))
         return protocol.read_reply(status, received, protocol.without(raw, secrets), own)
 
+    def _reads_whole(self, messages: Messages, completion: Completion) -> bool:
+        """Return whether the server counts as many tokens as the prompt has at least; it may cut it. Count if not.
 
-def is_cut(messages: Messages, completion: Completion) -> bool:
-    """Return whether the server counts fewer tokens than the prompt has at least, so that it read only a part of it."""
-    n_pieces = sum(pieces(message["content"]) for message in messages) if completion.prompt_tokens else 0
-    return n_pieces > FEW_PIECES and completion.prompt_tokens < LEAST_SHARE * n_pieces
-
-
-@lru_cache(maxsize=64)  # worked examples begin many prompts
-def pieces(text: str) -> int:
-    """Return a lower bound of the tokens of a text."""
-    return len(_PIECE.findall(text))
+        No prompt is looked at that is no longer than one it read to its end.
+        """
+        n_characters = sum(len(message["content"]) for message in messages)
+        if n_characters <= self._longest_whole or not completion.prompt_tokens:
+            return True
+        n_pieces = sum(len(_PIECE.findall(message["content"])) for message in messages)
+        if n_pieces > FEW_PIECES and completion.prompt_tokens < LEAST_SHARE * n_pieces:
+            self.counters.fault(PROMPT_CUT)
+            return False
+        self._longest_whole = n_characters
+        return True

@@ -31,8 +31,6 @@ FIX_UNREAD = "take a model that follows instructions, other prompts (--templates
 T = TypeVar("T", Prediction, Proposal)
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
-THOUGHTS_LIMIT = 1_000
-"""Characters of a thinking model's thoughts that are recorded with a readable answer."""
 OnAnswer = Callable[[str, Prediction, int], None]
 """Called with a hypothesis' id, its prediction for a row, and the number of answers that this took."""
 
@@ -200,11 +198,11 @@ class LlmLearner:
     def preload(self, entries: Iterable[tuple[str, Prediction]]) -> None:
         """Keep (hypothesis id, prediction) pairs of an earlier session, without calling `on_answer`."""
         for hypothesis, prediction in entries:
-            self._shared.answers[hypothesis, prediction.row] = replace(prediction, thoughts="")
+            self._shared.answers[hypothesis, prediction.row] = prediction
             self._chat.has_read |= prediction.value is not None
 
     async def predict(self, hypothesis: str, rows: Sequence[Row]) -> tuple[Prediction, ...]:
-        """Return one prediction a row, in the order of `rows`, without thoughts. Raises EndpointError."""
+        """Return one prediction a row, in the order of `rows`. Raises EndpointError."""
         identity = hypothesis_id(hypothesis)
         every = await self._shared.get({(identity, row.id): partial(self._answer, hypothesis, row) for row in rows})
         return tuple(every[identity, row.id] for row in rows)
@@ -218,7 +216,7 @@ class LlmLearner:
         prediction, attempts = await ask(messages, row, self.options.seed)
         self.counters.add(contradictory=contradicts(prediction, hypothesis, self.prompts.dataset.classes))
         self.on_answer(hypothesis_id(hypothesis), prediction, attempts)
-        return replace(prediction, thoughts="")  # thoughts are long, and used nowhere
+        return prediction
 
     async def _ask(self, messages: list[Message], row: Row, seed: int) -> tuple[Prediction, int]:
         return await self._chat.until_read(
@@ -256,7 +254,7 @@ class LlmLearner:
         return prediction, 1
 
     def _read(self, row: Row, completion: Completion) -> Prediction:
-        """Return the value that an answer gives, or an abstention that holds the whole answer and all its thoughts.
+        """Return the value that an answer gives, or an abstention that holds the whole answer.
 
         A last line that was cut off is left out: half a number is a wrong number.
         """
@@ -274,7 +272,6 @@ class LlmLearner:
             explanation=read.explanation,
             raw=None if is_read else completion.text,
             reason=reason,
-            thoughts=(completion.reasoning or "")[: THOUGHTS_LIMIT if is_read else None],
         )
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from annotated_types import Ge
-from anyio import CapacityLimiter
+from anyio import CapacityLimiter, WouldBlock
 
 from vpp.events import Amount, Counters, Traffic
 
@@ -24,14 +24,25 @@ OTHER_FILES = 200
 """Files and sockets that a process has open besides its connections."""
 
 
-@dataclass(eq=False)
 class Throttle(Traffic):
     """Admits calls to one server, first come first served, while fewer than an adaptive limit are inside."""
 
-    def __post_init__(self) -> None:
+    def __init__(self, ceiling: int) -> None:
+        """ceiling: most calls in flight while the server keeps up."""
+        super().__init__()
+        self.ceiling = ceiling
         self.slots = CapacityLimiter(self.ceiling)
         self._cut_at = -math.inf
         self._resize(self.ceiling)
+
+    async def __aenter__(self) -> None:
+        try:
+            self.slots.acquire_nowait()  # `acquire` also goes once around the event loop
+        except WouldBlock:
+            await self.slots.acquire()
+
+    async def __aexit__(self, *_: object) -> None:
+        self.slots.release()
 
     def narrow(self, most: int) -> None:
         self.ceiling = min(self.ceiling, most)
@@ -39,7 +50,7 @@ class Throttle(Traffic):
 
     def _resize(self, limit: float) -> None:
         self._exact = max(1.0, min(limit, self.ceiling))
-        self.limit = self.slots.total_tokens = int(self._exact)
+        self.slots.total_tokens = int(self._exact)
 
     def answered(self, began: float) -> None:
         """Record that a call in flight got its answer, which ends a hold; an unused window does not grow."""
@@ -91,7 +102,7 @@ class Cap:
     """Money spent; 0: no cap."""
 
     def is_reached(self, counters: Counters) -> bool:
-        return 0 < self.calls <= counters.usage.sent or 0 < self.cost <= counters.usage.cost
+        return bool(0 < self.calls <= counters.counts["sent"] or 0 < self.cost <= counters.counts["cost"])
 
 
 NO_CAP = Cap()
@@ -143,7 +154,7 @@ class Budget:
             self._wake()
 
     def _is_within_cap(self) -> bool:
-        cost, n = self.counters.usage.cost, self._in_flight + 1
+        cost, n = self.counters.counts["cost"], self._in_flight + 1
         is_affordable = cost + n * self._dearest <= self.cap.cost if self._dearest else n == 1
         return not self.cap.is_reached(self.counters) and (is_affordable or not self.cap.cost)
 

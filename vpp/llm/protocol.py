@@ -125,14 +125,16 @@ def _at(*path: str | int) -> Any:
 
 
 class _Reply(_Object):
+    """A chat's reply. Absent lists and objects are None: pydantic copies any other default for each reply."""
+
     choices: list[dict[str, Any]] = []
     content: Annotated[str | list[_Part], Field(validation_alias=_at("message", "content"))] = ""
     reasoning: Annotated[str, Field(validation_alias=_at("message", "reasoning"))] = ""
     reasoning_content: Annotated[str, Field(validation_alias=_at("message", "reasoning_content"))] = ""
     refusal: Annotated[str, Field(validation_alias=_at("message", "refusal"))] = ""
-    tool_calls: Annotated[list[Any], Field(validation_alias=_at("message", "tool_calls"))] = []
+    tool_calls: Annotated[list[Any] | None, Field(validation_alias=_at("message", "tool_calls"))] = None
     finish_reason: Annotated[str, Field(validation_alias=_at("finish_reason"))] = ""
-    first_token: Annotated[_Token, Field(validation_alias=_at("logprobs", "content", 0))] = _Token()
+    first_token: Annotated[_Token | None, Field(validation_alias=_at("logprobs", "content", 0))] = None
     prompt_tokens: Annotated[Tokens, Field(validation_alias=AliasPath("usage", "prompt_tokens"))] = 0
     completion_tokens: Annotated[Tokens, Field(validation_alias=AliasPath("usage", "completion_tokens"))] = 0
 
@@ -145,7 +147,8 @@ def read_completion(reply: Any) -> Completion:
     finish, content = read.finish_reason.casefold(), _joined(read.content)[:TEXT_LIMIT]
     text = cut_thinking(content)
     thoughts = read.reasoning or read.reasoning_content or _joined(read.content, "thinking")
-    alternatives = read.first_token.top_logprobs or [read.first_token]
+    first = read.first_token
+    alternatives = (first.top_logprobs or [first]) if first else []
     completion = Completion(
         text=text.lstrip("\n") if text != content else content,
         cut_off=finish in CUT,

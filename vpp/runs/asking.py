@@ -248,19 +248,11 @@ LONGEST_S, LONGEST_OF_FILE_S = 60.0, 600.0
 """Seconds a call may take, and for a model file, which a laptop's processor may serve."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckResult:
-    roles: tuple[Role, ...]
-    base_url: str
-    model: str
-    finding: Finding
-
-
-def check_servers(spec: EndpointSpec, keys: Keys) -> Iterator[CheckResult]:
+def check_servers(spec: EndpointSpec, keys: Keys) -> Iterator[Finding]:
     """Yield each finding as it is made. Raises InputError for an address or a key that no request can carry."""
     findings = _check(spec, keys)
 
-    async def following() -> CheckResult | None:
+    async def following() -> Finding | None:
         return await anext(findings, None)
 
     with asyncio.Runner() as runner:  # whose end closes the findings
@@ -268,7 +260,7 @@ def check_servers(spec: EndpointSpec, keys: Keys) -> Iterator[CheckResult]:
             yield one
 
 
-async def _check(spec: EndpointSpec, keys: Keys) -> AsyncIterator[CheckResult]:
+async def _check(spec: EndpointSpec, keys: Keys) -> AsyncIterator[Finding]:
     async with AsyncExitStack() as stack:
         quick = replace(spec, timeout_s=min(spec.timeout_s, LONGEST_OF_FILE_S if spec.gguf else LONGEST_S))
         access = Access(keys=keys, cache_dir=Path(), max_attempts=1)
@@ -278,7 +270,7 @@ async def _check(spec: EndpointSpec, keys: Keys) -> AsyncIterator[CheckResult]:
         tokens: dict[Role, int] = {"learner": spec.learner_max_tokens, "optimizer": spec.optimizer_max_tokens}
         for endpoint, roles in servers.items():
             async for finding in check(endpoint, {role: tokens[role] for role in roles}):
-                yield CheckResult(roles=roles, base_url=endpoint.server.base_url, model=endpoint.model, finding=finding)
+                yield replace(finding, roles=roles, base_url=endpoint.server.base_url, model=endpoint.model)
 
 
 # Questions after the run

@@ -33,9 +33,9 @@ def cap_words(cap: Cap) -> str:
 
 
 def cap_reached_words(spec: RunSpec, view: RunView, counters: Counters) -> str:
-    spent = f"{counters.usage.sent:,} calls sent"
+    spent = f"{counters.counts['sent']:,} calls sent"
     if spec.prices.are_given:
-        spent += f", {money(counters.usage.cost)} spent"
+        spent += f", {money(counters.counts['cost'])} spent"
     calls_left = max(0, plan_of(spec).calls - last_complete(view).usage.calls)
     complete = sum(step.step >= 0 for step in view.complete_steps)
     left = f"{complete} of {view.total_steps} steps are complete, and at most {calls_left:,} calls are left"

@@ -371,31 +371,27 @@ Line = tuple[int, Record | Entry]
 """A line with its number, from 1."""
 
 
-def valid_lines(reader: JournalReader) -> list[Line]:
-    """Return the lines that no resume made void. Raises JournalDamaged."""
-    lines: list[Line] = []
+def valid_lines(reader: JournalReader) -> tuple[list[Line], list[Line]]:
+    """Return the lines up to the last complete step, and those after it that no resume made void.
+
+    Raises JournalDamaged.
+    """
+    lines, ends = list[Line](), dict[int | None, int]()
     for value in reader.new_lines():
         lines.append((reader.n_lines, value))
         match value:
+            case Record(event=StepFinished(step=step)):
+                ends[step] = len(lines)
             case Record(event=RunResumed(step=step)) if step != reader.view.total_steps:
-                lines = until_end_of(step, lines)
-    return lines
-
-
-def until_end_of(step: int | None, lines: list[Line]) -> list[Line]:
-    """Return the lines up to the end of a step, of None only the run's start."""
-    for place, (_, value) in enumerate(lines, 1):
-        match value:
-            case Record(event=StepFinished(step=ended)) if ended == step:
-                return lines[:place]
-    return lines[:1]
+                del lines[ends.get(step, 1) :]
+    end = ends.get(reader.view.last_step, 1)  # the first line is the run's start
+    return lines[:end], lines[end:]
 
 
 def complete_answers(path: Path) -> list[Entry]:
     """Return the answers up to the last complete step, which a resumed run counts."""
-    reader = JournalReader(path)
-    lines = valid_lines(reader)
-    return [value for _, value in until_end_of(reader.view.last_step, lines) if not isinstance(value, Record)]
+    complete, _ = valid_lines(JournalReader(path))
+    return [value for _, value in complete if not isinstance(value, Record)]
 
 
 # Readers that several watchers share

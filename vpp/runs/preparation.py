@@ -7,15 +7,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, cast
 
-from pydantic import TypeAdapter, ValidationError
-
 from vpp.data.dataset import Dataset, Row, rows_csv, spec
 from vpp.data.labelling import with_rows
 from vpp.data.split import SplitPlan
 from vpp.errors import InputError, RunError
 from vpp.events import RunStarted
 from vpp.llm import prompts, templates
-from vpp.llm.gate import Gate, body_of, checked_address
+from vpp.llm.gate import Gate, body_of
 from vpp.llm.limits import Cap
 from vpp.llm.prompts import LETTERS
 from vpp.llm.protocol import SCHEMA
@@ -126,25 +124,18 @@ def check_size(dataset: Dataset, config: Config) -> None:
         raise InputError(f"the run would have more than {MOST_STEPS:,} steps: use fewer epochs or a larger batch_size")
 
 
-def check_endpoint(endpoint: EndpointSpec, *, needs_model: bool = True) -> None:
-    """Raise InputError for a missing address, an invalid one, one with a password, or an invalid body of requests."""
-    if not endpoint.is_started_here and not endpoint.base_url:
-        raise InputError(NO_ENDPOINT)
-    if needs_model and not endpoint.is_started_here and not endpoint.model:
-        raise InputError(f"no model for {endpoint.base_url}: give --model, or set VPP_MODEL")
-    for address in filter(None, (endpoint.base_url, endpoint.optimizer_base_url)):
-        checked_address(address)
+def check_endpoint(endpoint: EndpointSpec, *, needs_model: bool = True, gate: Gate | None = None) -> None:
+    """Raise InputError for a missing address, an invalid one, one that may not be asked, or an invalid body."""
+    if not endpoint.is_started_here:
+        if not endpoint.base_url:
+            raise InputError(NO_ENDPOINT)
+        if needs_model and not endpoint.model:
+            raise InputError(f"no model for {endpoint.base_url}: give --model, or set VPP_MODEL")
+        gate = gate or Gate()
+        gate.check(endpoint.base_url, endpoint.model)
+        if endpoint.optimizer_base_url:
+            gate.check(endpoint.optimizer_base_url, endpoint.optimizer_model or endpoint.model)
     body_of(endpoint.body)
-
-
-def check_gate(endpoint: EndpointSpec, gate: Gate) -> None:
-    """Raise InputError for a server that may not be called; `check_endpoint` checks that its address is complete."""
-    for url, model in (
-        (endpoint.base_url, endpoint.model),
-        (endpoint.optimizer_base_url, endpoint.optimizer_model or endpoint.model),
-    ):
-        if url and not endpoint.is_started_here:
-            gate.check(checked_address(url), model)
 
 
 # A run that continues from an earlier one's particles, with rows that a person has labelled since. Its first population
@@ -181,14 +172,10 @@ LEAST_WEIGHT = 1e-100
 
 
 def read_sentences(text: str, *, name: str) -> tuple[str, ...]:
-    """Return the sentences, one a line, or the strings of a JSON list; empty lines are left out. Raises InputError."""
-    lines = text.splitlines()
-    if text.lstrip().startswith("["):
-        try:
-            lines = TypeAdapter(list[str]).validate_json(text)
-        except ValidationError:
-            raise InputError(f"{name} begins with [ and is no JSON list of strings: write a sentence a line") from None
-    sentences = tuple(line.strip() for line in lines if line.strip())
+    """Return the sentences, one a line; empty lines are left out. Raises InputError."""
+    if text.lstrip().startswith(("[", "{")):
+        raise InputError(f"{name} begins with a bracket, as JSON does: write a sentence a line")
+    sentences = tuple(line.strip() for line in text.splitlines() if line.strip())
     if not sentences:
         raise InputError(f"{name} has no sentence: write one a line")
     return sentences
@@ -320,15 +307,3 @@ def fit_cells(spec: RunSpec, dataset: Dataset, limits: Limits) -> RunSpec:
         return spec
     both = learner_prompts(spec, dataset), optimizer_prompts(spec, dataset)
     return replace(spec, cell_limit=prompts.fitting_cell_limit(*both, limits))
-
-
-HEADINGS = {"system": "Instructions", "user": "Worked example", "assistant": "Its answer"}
-
-
-def as_text(messages: Sequence[templates.Message]) -> str:
-    """Return a conversation as text: the question, with each of the template's turns before it under a heading."""
-    *opening, question = messages
-    if not opening:
-        return question["content"]
-    parts = [(HEADINGS[turn["role"]], turn["content"]) for turn in opening]
-    return "\n\n".join(f"{heading}\n\n{text}" for heading, text in (*parts, ("Question", question["content"])))
