@@ -232,8 +232,8 @@ def answered(run: OpenRun, job: Background[Asking], fields: Sequence[Field]) -> 
         unanswered(job)
         return
     is_weighted = snapshot.spec.config.is_weighted
-    vote, data, seed_text = votes_of(run, job)[0], run.reader.dataset(), snapshot.view.seed_text
-    parts = findings.answer_blocks(vote, answers, data, fields, seed_text, is_weighted=is_weighted)
+    vote, seed_text = votes_of(run, job)[0], snapshot.view.seed_text
+    parts = findings.answer_blocks(vote, answers, fields, seed_text, is_weighted=is_weighted)
     blocks.draw(*parts, label="what the hypotheses say")
 
 
@@ -434,7 +434,7 @@ def list_questions(run: OpenRun, answers: Answers) -> None:
         row = own.get(question.row.id)
         name = f"row {question.row.id}" if row else f"made-up row {number}"
         left, right = st.columns([4, 1], vertical_alignment="center")
-        left.html(markup.block(html(findings.question_row(question, columns, dataset, name))))
+        left.html(markup.block(html(findings.question_row(question, columns, name))))
         with right.container(key=f"settle_truth_{number}"):
             note_answer(run, question, name, dataset.classes, row=row)
 

@@ -79,7 +79,7 @@ def test_numbers_have_their_own_figures_and_table(app: AppTest, tmp_path: Path) 
     assert "90 % ranges hold the truth on 4 of 4 rows. Few rows: this tells little." in html
     assert rows(html) == ["7", "6", "4"]
     assert "above the mean" in html
-    assert "2.7 (2 to 4)" in html
+    assert "2.67 (2 to 4)" in html
     assert "ended before its first hypotheses" not in shown(opened(app, reader, "watch"))
 
 

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from itertools import pairwise
 from operator import eq
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from tests.reporting.builders import SEED, YES_NO, drawn, evaluated, finished, r
 from tests.sampled import VARIANTS, sampled, sampled_run
 from vpp.errors import InputError
 from vpp.findings import hypotheses
-from vpp.findings.hypotheses import Hypothesis, Node
+from vpp.findings.hypotheses import Hypothesis
 from vpp.findings.result import unwritten, weights_words
 from vpp.findings.step import Cards, Names
 from vpp.posterior.disagreement import missing_mass, share_alike
@@ -222,23 +223,23 @@ def test_any_two_of_a_group_are_as_similar_as_asked_and_no_two_groups_can_join(
 FIRST = LUCK + " Or yes."
 
 
-@pytest.fixture(scope="module")
-def lines() -> list[tuple[Node, ...]]:
+def test_the_lineage_of_a_particle_follows_its_slots_through_the_resampling() -> None:
     view = view_of(*label_events())
-    return [hypotheses.ancestry(view, slot) for slot in range(view.size)]
-
-
-def test_the_ancestry_of_a_particle_follows_its_slots_through_the_resampling(lines: list[tuple[Node, ...]]) -> None:
-    assert [[node.text for node in line] for line in lines] == [
-        [EVEN, EVEN, EVEN], [EVEN, EVEN, BIG], [FIRST, PAIR, PAIR], [ODD, ODD, ODD],
+    lines = [hypotheses.lineage(view, slot) for slot in range(view.size)]
+    assert [[(each.step, each.text) for each in line] for line in lines] == [
+        [(-1, EVEN)], [(-1, EVEN), (1, BIG)], [(-1, FIRST), (0, PAIR)], [(-1, ODD)],
     ]  # fmt: skip
-    parents = [[node.parent for node in line] for line in lines]
-    assert parents == [[None, 0, 0], [None, 0, 0], [None, 1, 1], [None, 2, 2]]
-    assert [[node.slot for node in line] for line in lines] == [[0, 0, 0], [0, 0, 1], [1, 1, 2], [2, 2, 3]]
-    assert [node.changed for node in lines[2]] == [True, True, False]
-
     with pytest.raises(InputError, match="give one from 0 to 3"):
-        hypotheses.ancestry(view_of(*label_events()), 4)
+        hypotheses.lineage(view, 4)
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_a_lineage_has_a_text_for_every_change_and_ends_with_the_particles_own(name: str) -> None:
+    view = sampled_run(name).refresh().view
+    for slot, state in enumerate(view.population):
+        line = hypotheses.lineage(view, slot)
+        assert line[-1].text == view.texts[state.hypothesis]
+        assert all(one.text != other.text for one, other in pairwise(line))
 
 
 @pytest.mark.parametrize("name", ["smc", "adaptive", "mh", "vml"])

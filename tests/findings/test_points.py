@@ -184,7 +184,7 @@ NUMBER_VOTES = {vote.row.id: vote for vote in points.votes_on(number_answers(), 
 
 
 def said(vote: Point) -> str:
-    return plain(answer_words(vote, (LABELS if vote.is_label else NUMBERS).target_decimals))
+    return plain(answer_words(vote))
 
 
 def test_a_label_has_its_share() -> None:
@@ -209,7 +209,7 @@ def test_a_calibrated_vote_says_what_is_possible() -> None:
         "them typically gives 82 % to 97 %."
     )
     assert [said(decided), said(undecided)] == ["yes (90 %)", "I don’t know: one of no, yes"]
-    assert [plain(possible_sentence(vote, doubt, None)) for vote, doubt in ((decided, sure), (undecided, unsure))] == [
+    assert [plain(possible_sentence(vote, doubt)) for vote, doubt in ((decided, sure), (undecided, unsure))] == [
         "Possible: yes alone. Of such answers to calibration rows, 27 of 30 were right: that means 74 % to 97 %.",
         f"Possible: one of no, yes. {promise}",
     ]
@@ -217,7 +217,7 @@ def test_a_calibrated_vote_says_what_is_possible() -> None:
 
 def test_hypotheses_with_different_answers_stand_side_by_side_without_the_seed() -> None:
     answers = replace(label_answers(), texts=(EVEN, "x", EVEN, "y"))
-    blocks = answer_blocks(LABEL_VOTES[9], answers, LABELS, input_fields(LABELS), SEED, is_weighted=True)
+    blocks = answer_blocks(LABEL_VOTES[9], answers, input_fields(LABELS), SEED, is_weighted=True)
     rivals = blocks[-1]
     assert isinstance(rivals, Rivals)
     assert [(each.answer, plain(each.facts), each.hypothesis) for each in rivals.all] == [
@@ -225,7 +225,7 @@ def test_hypotheses_with_different_answers_stand_side_by_side_without_the_seed()
         ("no", "10 % of the weight", "y"),
     ]
     answers = replace(number_answers(), texts=("a", "b", "c"))
-    blocks = answer_blocks(NUMBER_VOTES[4], answers, NUMBERS, input_fields(NUMBERS), SEED, is_weighted=True)
+    blocks = answer_blocks(NUMBER_VOTES[4], answers, input_fields(NUMBERS), SEED, is_weighted=True)
     assert [each.answer for each in blocks[-1].all] == ["1, at the mean", "2, above the mean", "0, below the mean"]
     assert "<summary>1 lighter answer</summary>" in html(blocks[-1:])
     assert "lighter" not in html([rivals])
@@ -244,7 +244,9 @@ def test_a_number_is_unknown_if_answers_spread_over_half_a_deviation_of_the_targ
     found = list(LABEL_VOTES.values())
     # Less than 95 % agree on rows 7 (no 0.7), 8 (yes 0.6) and 9 (yes 0.9); below two thirds is row 8.
     assert table_words(found) == "3 of 6 rows are in doubt: on 1 of them the answer is “I don’t know”."
-    assert [line[-1] for line in answers_table([NUMBER_VOTES[7]], NUMBERS).rows] == ["I don’t know; about 2.7 (2 to 4)"]
+    assert [line[-1] for line in answers_table([NUMBER_VOTES[7]], NUMBERS).rows] == [
+        "I don’t know; about 2.67 (2 to 4)"
+    ]
 
 
 def rows_of(reader: RunReader) -> Rows:

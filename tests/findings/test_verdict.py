@@ -245,15 +245,20 @@ def test_rows_that_the_server_refused_are_counted_once_with_its_words(labels: Ru
     assert result(labels.directory, labels.refresh().view)["withheld"] == {filtered: 3}
 
 
-def test_the_evidence_has_the_exponent_that_its_weights_were_made_with() -> None:
+def test_the_evidence_has_the_exponent_of_its_weights_and_is_exact_for_given_sentences_alone() -> None:
     weighed = replace(reweighted(3, (0.5, 0.5), beta=4.0), log_evidence=-1.5)
     view = RunView(steps={3: StepView(step=3, reweighting=weighed, end=finished(3, ("a", "b")))})
-    config = Config(particles=2, tempering="incremental")
-    record = evidence(
-        RunSpec(name="", config=config, endpoint=EndpointSpec(demo=True), dataset={"task": "classification"}), view
-    )
-    assert record is not None
-    assert (record["value"], record["exponent"]) == (-1.5, 0.25)
+
+    def found(pooled: tuple[str, ...] = (), **options: Any) -> dict[str, Any] | None:
+        config = Config(particles=2, **options)
+        spec = RunSpec(name="", config=config, endpoint=EndpointSpec(demo=True), dataset={}, pooled=pooled)
+        return evidence(spec, view)
+
+    exact = {"value": -1.5, "exponent": 0.25, "label": "exact"}
+    assert found(method="weigh") == exact
+    nominal = {**exact, "label": "nominal"}
+    assert found(tempering="incremental") == found(tempering="incremental", restart=1.0, reading="rows") == nominal
+    assert found(method="weigh", learner_samples=5) == found(("a", "b"), method="weigh") == nominal
 
 
 EXACT = "the acceptance rule is exact"

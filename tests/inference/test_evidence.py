@@ -16,7 +16,6 @@ from vpp.events import Resampled, Reweighted
 from vpp.inference import proposing, sequential_monte_carlo, tempered
 from vpp.inference.population import Chain, Particle, Population
 from vpp.inference.proposing import Candidate, decide, log_likelihood, score
-from vpp.inference.tempered import why_nominal
 from vpp.posterior.weights import systematic_resample
 from vpp.problem import Prediction, Proposal, likelihood_of
 
@@ -181,18 +180,6 @@ def test_the_expected_evidence_is_the_truth_and_every_expected_weight_is_prior_t
     for prior, text in zip(every.prior, every.texts, strict=True):
         expected = prior * math.exp(every.log_lik[text])
         assert every.expectation(lambda said, text=text: said == text) == pytest.approx(expected, rel=1e-12)
-
-
-def test_the_bounds_are_told_apart():
-    assert why_nominal(configure()) == ()
-    broken = ({"tempering": "adaptive"}, {"restart": 0.5}, {"learner_samples": 5})
-    for options in broken:
-        assert why_nominal(configure(**options)), options
-    nearly = why_nominal(configure(restart=0.99))
-    assert any(why.startswith("proposals are refined") for why in nearly)
-    for source, why in (("continued", "those of an earlier run"), ("yours", "given by a person")):
-        (reason,) = why_nominal(configure(), source=source)
-        assert why in reason
 
 
 def ring():

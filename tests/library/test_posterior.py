@@ -59,12 +59,10 @@ def test_disagreement_is_a_frame_with_the_most_divided_row_first(labels: vpp.Pos
 
 
 def test_a_lineage_goes_from_the_first_hypothesis_to_now(labels: vpp.Posterior) -> None:
-    assert [(each.step, each.slot, each.changed) for each in labels.lineage(1)] == [
-        (-1, 0, True),
-        (0, 0, False),
-        (1, 1, True),
+    assert [(each.step, each.how, each.text) for each in labels.lineage(1)] == [
+        (-1, "first", inspected.EVEN),
+        (1, "rewritten, accepted", inspected.BIG),
     ]
-    assert labels.lineage(1)[-1].text == inspected.BIG
     with pytest.raises(InputError, match="has no particle 4"):
         labels.lineage(4)
 

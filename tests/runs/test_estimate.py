@@ -69,7 +69,7 @@ def test_programs_cost_a_call_a_text_and_are_sized_by_their_own_prompt() -> None
     assert call_sizes(spec(PROGRAMS), DATA)["program"] == (size / BYTES_A_TOKEN, LEARNER_ANSWER)
     assert "each hypothesis that cannot be a program costs up to 6 calls instead." in words(PROGRAMS)
     assert "program" not in words(CONFIG)
-    assert ["certificates" in words(replace(PROGRAMS, certify=n)) for n in (3, 0)] == [True, False]
+    assert ["Rows read" in words(replace(PROGRAMS, certify=n)) for n in (3, 0)] == [True, False]
     with_texts = replace(DATA, columns=(replace(DATA.columns[0], kind="text"), DATA.columns[1]))
     assert words(PROGRAMS, with_texts).count("about texts") == 1
 

@@ -40,14 +40,19 @@ def test_a_time_and_a_list_are_said_in_full_up_to_their_limits() -> None:
     assert {n: words.listed(range(n), most=2) for n in lists} == lists
 
 
-def test_a_number_reads_well_at_any_scale_and_a_target_with_one_decimal_more_than_its_data() -> None:
+def test_a_number_reads_well_at_any_scale_and_beside_the_spread_of_its_kind() -> None:
     cases = {0.0: "0", 3.14159: "3.142", 2007.25: "2007.2", 2007.0: "2007", 123456.7: "123,456.7"}
     cases |= {12_345_678.9: "12,345,679", 1.2345e12: "1.234e12", -1.5e-9: "−1.5e−9", 0.00012345: "0.0001234"}
+    cases |= {-math.inf: "−∞", 20_250.125: "20,250.1", 20_000.0: "20,000"}
     assert {value: words.number(value) for value in cases} == cases
-    targets: dict[tuple[float, int | None], str] = {(65 / 3, 0): "21.7", (-12345.678, 1): "−12,345.68"}
-    targets |= {(6.5e12 / 3, 0): "2,166,666,666,666.7", (1.23456e-9, 9): "1.2e−9", (-math.inf, 2): "−∞"}
-    targets |= {(4 / 3, None): "1.333"}
-    assert {each: words.target_text(*each) for each in targets} == targets
+    targets = {
+        (8 / 3, 1.5): "2.67",
+        (251_333.3, 60_000.0): "251,333",
+        (0.996783, 0.003): "0.99678",
+        (-0.0001, 2.0): "0",
+    }
+    targets |= {(2007.25, 10.0): "2007.2", (-12_345.0, 80.0): "−12,345", (8 / 3, 0.0): "2.667", (math.inf, 1.0): "∞"}
+    assert {each: words.to_spread(*each) for each in targets} == targets
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))

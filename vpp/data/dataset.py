@@ -193,13 +193,6 @@ class Dataset:
         targets = self.target_numbers
         return max(targets) - min(targets) or abs(targets[0]) or 1.0
 
-    @property
-    def target_decimals(self) -> int | None:
-        """Most decimals of a training target in its shortest form; None for classification."""
-        if self.task == "classification":
-            return None
-        return max((decimals(Decimal(repr(number)).normalize()) for number in self.target_numbers), default=0)
-
 
 def target_value(cell: str, task: Task) -> Value:
     """Read a target cell: a number for regression, else the label."""

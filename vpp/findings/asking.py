@@ -39,19 +39,19 @@ NOT_ADDITIVE = "The bits of several rows do not add up."
 
 
 def answer_blocks(
-    point: Point, answers: Answers, dataset: Dataset, fields: Sequence[Field], seed_text: str, *, is_weighted: bool
+    point: Point, answers: Answers, fields: Sequence[Field], seed_text: str, *, is_weighted: bool
 ) -> tuple[object, ...]:
-    decimals, conformal = dataset.target_decimals, point.reject.conformal
+    conformal = point.reject.conformal
     words = (
-        possible_sentence(point, conformal, decimals) if conformal and voices(point) else "",
+        possible_sentence(point, conformal) if conformal and voices(point) else "",
         outside_words(fields, point.row),
     )
-    bar = [vote_of(point, decimals, room=120)] if len(point.shares) > 1 else []
+    bar = [vote_of(point, room=120)] if len(point.shares) > 1 else []
     texts = [own_words(text, seed_text) for text in answers.texts]
     why = [reason_words(said) for said in point.said]
-    rivals = rivals_of(point, texts, decimals, is_weighted=is_weighted, why=why.__getitem__)
+    rivals = rivals_of(point, texts, is_weighted=is_weighted, why=why.__getitem__)
     notes = map(Note, filter(None, words))
-    return (Say(answer_words(point, decimals)), *bar, *notes, *rivals, *map(Note, filter(None, [share_note(point)])))
+    return (Say(answer_words(point)), *bar, *notes, *rivals, *map(Note, filter(None, [share_note(point)])))
 
 
 def outside_words(fields: Sequence[Field], row: Row) -> str:
@@ -85,7 +85,7 @@ def answers_table(votes: Sequence[Point], dataset: Dataset) -> Table:
         (
             str(vote.row.id),
             *("missing" if cell is None else cut(cell, LONGEST_CELL) for _, cell in vote.row.inputs[:MOST_INPUTS]),
-            answer_words(vote, dataset.target_decimals),
+            answer_words(vote),
         )
         for vote in votes
     ]
@@ -113,9 +113,9 @@ def labels_words(found: Sequence[Point]) -> str:
     return f"{integer(telling)} of {counted(n, 'row')} would tell something, the most informative first. {NOT_ADDITIVE}"
 
 
-def question_row(question: Point, columns: Sequence[str], dataset: Dataset, name: str) -> Sequence[object]:
+def question_row(question: Point, columns: Sequence[str], name: str) -> Sequence[object]:
     """Return a row to label. columns: as the hypotheses use them."""
-    cells, vote = cells_of(question.row, columns[:BRIEF]), vote_of(question, dataset.target_decimals)
+    cells, vote = cells_of(question.row, columns[:BRIEF]), vote_of(question)
     return Note(f"{name} · {fixed(question.bits)} bits"), Inputs(cells), Note(vote) if isinstance(vote, str) else vote
 
 

@@ -6,8 +6,6 @@ abstention and an answer differ by the most that is possible, for numbers the fu
 
 Groups are made by complete linkage (Defays 1977): the similarity of two groups is that of their least similar pair.
 So within a group any two members are at least as similar as the threshold, which is what the count of groups says.
-
-A particle's ancestors are its parent in every step since the initial population, which is step -1.
 """
 
 import math
@@ -22,7 +20,7 @@ from pydantic import Field
 
 from vpp.data.dataset import Dataset
 from vpp.errors import InputError
-from vpp.events import Proposed, Votes, behaviour, hypothesis_id
+from vpp.events import Votes, behaviour, hypothesis_id
 from vpp.findings import points
 from vpp.findings.points import RecordedAnswers, Score, noise, score
 from vpp.findings.programs import ProgramReading, program_folds
@@ -312,7 +310,7 @@ def deck(
 
     def card(each: Hypothesis) -> Card:
         own = (slot for slot in each.slots if view.population[slot].hypothesis == each.id)
-        past = history(ancestry(view, next(own)), view.seed_text)
+        past = history(lineage(view, next(own)), view.seed_text)
         details = Fold(title="details", name="details", blocks=tuple(_details(each, config, view.seed_text)))
         return replace(
             _card(each, view, config, fit_words(each, config)[:1]),
@@ -412,88 +410,55 @@ def noise_words(each: Idea) -> str:
 
 # History
 
-Happened = Literal[
-    "first", "yours", "accepted", "taken", "drawn afresh", "rejected", "unchanged", "unparsable", "not rewritten"
-]  # fmt: skip
-"""Origin of a text in its place: drawn initially, or given by a person; its parent mutated, with or without an accept
-step; or its parent unchanged, since the proposal was rejected, identical or unreadable, or since none was made.
-"""
+How = Literal["first", "yours", "rewritten", "rewritten, accepted", "drawn afresh, without data"]
+"""`first`: drawn initially; `yours`: given by a person; `rewritten`: by a method without an accept step."""
+AFRESH: How = "drawn afresh, without data"
 MOST_VERSIONS = 12
-NOTES: dict[Happened, str] = {
-    "yours": "yours",
-    "accepted": "rewritten, accepted",
-    "taken": "rewritten",
-    "drawn afresh": "drawn afresh, without data",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
+class Change:
+    """A text of a particle or of its ancestors, when it was written."""
+
     step: int
-    slot: int
-    hypothesis: str
     text: str
     """With the seed sentence."""
-    changed: bool
-    """True if the text differs from its parent's, and without a parent."""
-    parent: int | None
-    """Parent's slot at the step before; None for a first hypothesis."""
-    happened: Happened
+    how: How
 
 
-def ancestry(view: RunView, slot: int) -> tuple[Node, ...]:
-    """Return the line of a particle of the last population, from its first hypothesis on, one node a step.
+def lineage(view: RunView, slot: int) -> tuple[Change, ...]:
+    """Return the texts of a particle of the last population, from its first hypothesis on.
 
     Raises InputError for an unknown slot.
     """
     if not 0 <= slot < view.size:
         raise InputError(f"the run has no particle {slot}: give one from 0 to {view.size - 1}")
-    line, steps = list[Node](), view.complete_steps
-    for at, earlier in zip(reversed(steps), (*reversed(steps[:-1]), None), strict=True):
-        now = at.population[slot]
-        parent = now.parent if earlier else None
-        before = earlier.population[parent].hypothesis if earlier and parent is not None else None
-        line.append(
-            Node(
-                step=at.step,
-                slot=slot,
-                hypothesis=now.hypothesis,
-                text=view.texts[now.hypothesis],
-                changed=before != now.hypothesis,
-                parent=parent,
-                happened=_happened(view, at.proposals.get(slot), slot if parent is None else None),
-            )
-        )
-        slot = parent or 0
-    return tuple(reversed(line))
+    found, (first, *later) = list[Change](), view.complete_steps
+    for at in reversed(later):
+        state, proposed = at.population[slot], at.proposals.get(slot)
+        if proposed and proposed.accepted:
+            how: How = "rewritten, accepted" if proposed.why == "likelihood" else "rewritten"
+            how = AFRESH if proposed.origin == "prior" else how
+            found.append(Change(step=at.step, text=view.texts[state.hypothesis], how=how))
+        slot = state.parent
+    is_yours = slot in view.draws and view.draws[slot].origin == "yours"
+    text = view.texts[first.population[slot].hypothesis]
+    return (Change(step=first.step, text=text, how="yours" if is_yours else "first"), *reversed(found))
 
 
-def _happened(view: RunView, proposed: Proposed | None, first: int | None) -> Happened:
-    """first: slot of a text without a parent."""
-    if first is not None:
-        return "yours" if first in view.draws and view.draws[first].origin == "yours" else "first"
-    if proposed is None:
-        return "not rewritten"
-    if proposed.accepted and proposed.origin == "prior":
-        return "drawn afresh"
-    decided: Happened = "accepted" if proposed.accepted else "rejected"
-    return decided if proposed.why == "likelihood" else proposed.why
-
-
-def history(line: Sequence[Node], seed_text: str) -> tuple[Fold, ...]:
-    """Return a fold with the versions of a particle's text; empty if it was never rewritten. line: from `ancestry`."""
-    changed = [node for node in line if node.changed]
-    if len(changed) == 1:
+def history(line: Sequence[Change], seed_text: str) -> tuple[Fold, ...]:
+    """Return a fold with the versions of a particle's text; empty if it was never rewritten. line: from `lineage`."""
+    if len(line) == 1:
         return ()
-    texts = [node.text.removeprefix(seed_text).strip() or node.text for node in changed]
+    texts = [each.text.removeprefix(seed_text).strip() or each.text for each in line]
     versions = tuple(
         Version(
-            when=nth_step(node.step),
-            before="" if node.happened == "drawn afresh" else before,
+            when=nth_step(each.step),
+            before="" if each.how == AFRESH else before,
             after=after,
-            note=NOTES.get(node.happened, ""),
+            note="" if each.how == "first" else each.how,
         )
-        for node, before, after in zip(changed, ["", *texts], texts, strict=False)
+        for each, before, after in zip(line, ["", *texts], texts, strict=False)
     )
     title = f"history: {counted(len(versions) - 1, 'change')}"
     return (Fold(name="history", title=title, blocks=(Versions(versions[-MOST_VERSIONS:]),)),)

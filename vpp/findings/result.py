@@ -29,7 +29,6 @@ from vpp.findings.status import (
 )
 from vpp.findings.verdict import blocks, constant_words, run_verdict
 from vpp.inference.plan import ending_rounds, first_rounds, step_rounds
-from vpp.inference.tempered import why_nominal
 from vpp.llm.prompts import cut_cells
 from vpp.llm.protocol import SCHEMA
 from vpp.posterior.disagreement import NEAR, is_uncertain, missing_mass
@@ -149,15 +148,9 @@ def evidence(spec: RunSpec, view: RunView) -> dict[str, Any] | None:
     value = log_evidence(view)
     if value is None:
         return None
-    made = [step.reweighting for step in view.complete_steps if step.reweighting]
-    source = "continued" if spec.is_continued else "yours" if spec.start else ""
-    because = [*why_nominal(spec.config, source=source)]
-    because += ["the sentences were written from these rows"] if spec.pooled else []
-    label = "exact" if spec.config.is_weighing and not because else "nominal"
-    bare = sum(drawn.reason is not None for drawn in view.draws.values())
-    because += [f"{bare} of the first hypotheses could not be read: the seed sentence stands for them"] if bare else []
-    because += [] if spec.config.is_weighing else ["a model's draws cannot be shown to be independent"]
-    return {"value": value, "exponent": 1 / made[-1].beta, "label": label, "because": because}
+    made, config = [step.reweighting for step in view.complete_steps if step.reweighting], spec.config
+    is_exact = config.is_weighing and config.learner_samples == 1 and not spec.pooled
+    return {"value": value, "exponent": 1 / made[-1].beta, "label": "exact" if is_exact else "nominal"}
 
 
 def sentence_weights(spec: RunSpec, view: RunView) -> dict[str, Any]:
@@ -297,8 +290,9 @@ def evidence_measure(snapshot: Snapshot) -> Iterator[Metric]:
         return
     of = "of the given hypotheses" if snapshot.spec.config.is_weighing else "under the first draw"
     words = f"Natural log of the average likelihood {of}, at φ = {number(estimate['exponent'])}."
-    if estimate["because"]:
-        words += f" Nominal, an estimate without a guarantee: {'; '.join(estimate['because'])}."
+    if estimate["label"] == "nominal":
+        words += " Nominal, an estimate without a guarantee: that would take independent draws from the prior, and a "
+        words += "likelihood fixed in advance."
     words += " It leaves out constants: compare it only between runs of equal rows, tau, epsilon and exponent."
     yield Metric(name="Log evidence", value=f"{fixed(estimate['value'])}, {estimate['label']}", words=words)
 

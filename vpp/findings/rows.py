@@ -18,6 +18,7 @@ from vpp.findings.programs import ProgramReading, branch_of
 from vpp.findings.verdict import FEW_ROWS, Verdict
 from vpp.posterior.calibration import Conformal
 from vpp.posterior.metric import CHANCE
+from vpp.posterior.prediction import Value
 from vpp.problem import Prediction
 from vpp.runs.view import RunView
 from vpp.settings import Config
@@ -34,8 +35,8 @@ from vpp.show.words import (
     number,
     p_text,
     percent,
-    target_text,
-    value_of,
+    to_spread,
+    value_text,
 )
 
 MOST_COLUMNS = 3
@@ -149,35 +150,39 @@ def row_table(
     columns = rows.columns[:MOST_COLUMNS]
     return RowTable(
         columns=columns,
-        lines=tuple(_line(point, columns, rows.dataset.target_decimals) for point in of),
+        lines=tuple(_line(point, columns) for point in of),
         vote="vote" if rows.dataset.classes else "answer" if rows.is_alone else "mean",
         open_row=open_row,
         inside=inside,
     )
 
 
-def _line(point: Point, columns: Sequence[str], decimals: int | None) -> RowLine:
+def _line(point: Point, columns: Sequence[str]) -> RowLine:
     return RowLine(
         row=point.row.id,
         inputs=tuple(cell for _, cell in cells_of(point.row, columns)),
-        vote=vote_of(point, decimals),
-        truth=value_of(point.row.target, decimals),
+        vote=vote_of(point),
+        truth=value_text(point.row.target),
         mark="wrong" if point.is_wrong else "I don’t know" if point.is_undecided else "",
     )
 
 
-def vote_of(point: Point, decimals: int | None, *, room: int = 24) -> VoteBar | str:
+def vote_of(point: Point, *, room: int = 24) -> VoteBar | str:
     if point.is_label:
         return VoteBar(shares=point.shares, labels=point.mixture.classes, abstained=point.abstained, room=room)
-    return mean_words(point, decimals) or "no readable answer"
+    return mean_words(point) or "no readable answer"
 
 
-def mean_words(point: Point, decimals: int | None) -> str:
-    """Return `2.7 (2 to 4)`: the mean, and the range of 90 %; empty if none with weight answered."""
+def mean_words(point: Point) -> str:
+    """Return `2.67 (2 to 4)`: the mean, and the range of 90 %; empty if none with weight answered."""
     if point.interval is None or not isinstance(point.prediction, float):
         return ""
-    mean, low, high = (target_text(value, decimals) for value in (point.prediction, *point.interval))
+    mean, low, high = (_number(point, value) for value in (point.prediction, *point.interval))
     return mean if low == high == mean else f"{mean} ({low} to {high})"
+
+
+def _number(point: Point, value: Value | None) -> str:
+    return to_spread(value, point.scale) if isinstance(value, float) else value_text(value)
 
 
 # One row: the answer, and what each hypothesis says
@@ -190,7 +195,7 @@ def opened_row(
 
     readings: how hypotheses are read, by id, if they may be programs.
     """
-    test, decimals = rows.test, rows.dataset.target_decimals
+    test = rows.test
 
     def branch(slot: int) -> str:
         """Return the branch of a program that answered; empty if the learner read the hypothesis itself."""
@@ -201,15 +206,14 @@ def opened_row(
         prediction = reasons.get((test.hypotheses[slot], point.row.id))
         return reason_words(prediction) if prediction else ""
 
-    rivals = rivals_of(point, rows.texts, decimals, is_weighted=rows.is_weighted, why=why, branch=branch)
+    rivals = rivals_of(point, rows.texts, is_weighted=rows.is_weighted, why=why, branch=branch)
     noise = filter(None, [share_note(point)])
-    return (Inputs(cells_of(point.row, rows.columns)), Note(outcome(point, decimals)), *rivals, *map(Note, noise))
+    return (Inputs(cells_of(point.row, rows.columns)), Note(outcome(point)), *rivals, *map(Note, noise))
 
 
 def rivals_of(
     point: Point,
     texts: Sequence[str],
-    decimals: int | None,
     *,
     is_weighted: bool,
     why: Callable[[int], str],
@@ -224,7 +228,7 @@ def rivals_of(
         slot, share = _heaviest_text(slots, point, texts), percent(min(points.weight_of(point, slots), 1.0))
         rivals.append(
             Rival(
-                answer=name if point.is_label else f"{value_of(point.votes[slot], decimals)}, {name}",
+                answer=name if point.is_label else f"{_number(point, point.votes[slot])}, {name}",
                 facts="" if len(point.votes) == 1 else f"{share} of the {measure}",
                 hypothesis=texts[slot],
                 code=branch(slot),
@@ -263,13 +267,13 @@ def reason_words(prediction: Prediction) -> str:
     return f"{', '.join(f'{label} {percent(share)}' for label, share in likeliest_first)}. {why}".strip()
 
 
-def answer_words(point: Point, decimals: int | None) -> str:
-    """`yes (99 %)`, `2.7 (2 to 4)`, `I don’t know: yes leads (60 %)`. decimals: of the training targets."""
+def answer_words(point: Point) -> str:
+    """`yes (99 %)`, `2.67 (2 to 4)`, `I don’t know: yes leads (60 %)`."""
     if not points.voices(point):
         return "No hypothesis with weight gave a readable answer" if point.votes else ""
     if not point.is_label:
         lead = "I don’t know; about " if point.said and points.is_unknown(point) else ""
-        return f"{lead}{mean_words(point, decimals)}"
+        return f"{lead}{mean_words(point)}"
     if point.reject.conformal and point.is_undecided:
         return f"I don’t know: {possible_words(point)}"
     if len(point.votes) == 1 and not point.mixture.noise:
@@ -285,15 +289,15 @@ def answer_words(point: Point, decimals: int | None) -> str:
     return f"I don’t know: nearly a tie between {listed([f'{label} ({share})' for label, share in tied.items()])}"
 
 
-def outcome(point: Point, decimals: int | None = None) -> str:
-    """`Answer: no (60 %), wrong.` decimals: of the training targets."""
-    answer = answer_words(point, decimals)
+def outcome(point: Point) -> str:
+    """`Answer: no (60 %), wrong.`"""
+    answer = answer_words(point)
     if point.decision is not None:
         return f"Answer: {answer}, {'right' if point.is_right else 'wrong'}."
     if not isinstance(point.prediction, float) or not isinstance(point.row.target, float):
         return f"{answer}."
     off = number(abs(point.prediction - point.row.target))
-    possible = f" Possible: {range_words(point, decimals)}." if point.reject.conformal else ""
+    possible = f" Possible: {range_words(point)}." if point.reject.conformal else ""
     return f"Answer: {answer}, off by {off}.{possible}"
 
 
@@ -307,16 +311,16 @@ def possible_words(point: Point) -> str:
     return "any label" if is_all else f"one of {', '.join(labels)}"
 
 
-def range_words(point: Point, decimals: int | None) -> str:
+def range_words(point: Point) -> str:
     """`2.1 to 3.4`, or `any number`; empty without a calibration."""
     ends = points.possible_range(point)
     if ends is None:
         return ""
-    low, high = (target_text(each, decimals) for each in ends)
+    low, high = (_number(point, each) for each in ends)
     return f"{low} to {high}" if all(map(math.isfinite, ends)) else "any number"
 
 
-def possible_sentence(point: Point, conformal: Conformal, decimals: int | None) -> str:
+def possible_sentence(point: Point, conformal: Conformal) -> str:
     """What is possible, and what that is worth: for one label, how often it was right on the calibration rows."""
     reject = point.reject
     if point.decision is not None:
@@ -325,7 +329,7 @@ def possible_sentence(point: Point, conformal: Conformal, decimals: int | None) 
             right = f"Of such answers to calibration rows, {integer(reject.n_right)} of {integer(n)} were right"
             right += f": that means {interval_text(reject.n_right, n)}"
         return f"Possible: {point.decision} alone. {right}."
-    what = possible_words(point) if point.is_label else range_words(point, decimals)
+    what = possible_words(point) if point.is_label else range_words(point)
     return f"Possible: {what}. {promise_sentence(conformal)}"
 
 

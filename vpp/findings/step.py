@@ -15,7 +15,7 @@ from typing import Literal
 
 from vpp.data.dataset import Dataset
 from vpp.events import INITIAL_STEP, ParticleDrawn, Proposed, Scored, hypothesis_id
-from vpp.findings.hypotheses import Hypothesis, hypotheses_of
+from vpp.findings.hypotheses import AFRESH, Hypothesis, hypotheses_of
 from vpp.findings.points import rows_by_id, score
 from vpp.findings.status import finish_words, steps_text
 from vpp.posterior.metric import mean_squared_error
@@ -27,7 +27,6 @@ from vpp.show.figures import HUES, Curve
 from vpp.show.words import EQUAL, NOTICEABLE, capitalised, counted, fixed, in_words, integer, number, percent, shortest
 
 Marks = tuple[tuple[Mark, str], ...]
-AFRESH = "drawn afresh, without data"
 ROWS: Mapping[ScoredRows, str] = {"train": "training row", "buffer": "last row", "batch": "new row"}
 GIVEN = {"continued": "from the earlier run", "yours": "yours"}
 """Badge of a first hypothesis that nobody drew, by its origin."""

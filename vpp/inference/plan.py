@@ -7,15 +7,8 @@ from vpp.inference.sampling import MOST_CERTIFIED
 from vpp.problem import batch_length, n_pool
 from vpp.settings import Config
 
-OPTIMIZER = ("First hypotheses", "Proposals")
-TRANSLATIONS = "Programs, one for each hypothesis"
-SCORED = {
-    "batch": "Predictions, each batch",
-    "buffer": "Predictions, rolling buffer",
-    "train": "Predictions, all training rows",
-}
-"""Name of the calls that score particles, by the rows that they are scored on."""
-AHEAD = "Predictions ahead, not needed"
+WRITTEN, PROGRAMS, ROWS = "Hypotheses written", "Programs", "Rows read by the learner"
+"""Kinds of calls: of the optimizer, and of the learner for a hypothesis' program or for a row."""
 NEW: dict[str, float] = {"smc": 0.5, "mh": 0.85}
 """Share of the learner calls between the fewest and the most that a run makes; 1 for methods without repeated texts.
 
@@ -32,14 +25,17 @@ class Plan:
 
     steps: int
     items: tuple[tuple[str, int], ...]
-    """(what, calls) in the order of the work."""
-    optimizer_calls: int
+    """(kind, calls), without kinds that are not called."""
     least_learner_calls: int
     """Learner calls if all particles hold the same text throughout: one a row, or one for its program."""
     new: float = 1.0
     """Expected share of the learner calls between the fewest and the most."""
     rounds: int
     """Sequential rounds, each of which waits for the one before."""
+
+    @property
+    def optimizer_calls(self) -> int:
+        return dict(self.items).get(WRITTEN, 0)
 
     @property
     def learner_calls(self) -> int:
@@ -73,12 +69,10 @@ def plan(config: Config, *, n_train: int, n_test: int, n_calibration: int = 0, g
     drawn = max(0, config.size - given) if config.draws_initial else 0
     shows_batch = drawn > 0 and not _is_blind(config)
     n_shown = min(config.batch_size, n_train) * shows_batch
-    items = Counter({"Predictions, first batch": config.learner_samples * n_shown, "First hypotheses": drawn})
+    items = Counter({WRITTEN: drawn, PROGRAMS: 0, ROWS: config.learner_samples * n_shown})
     for step in range(steps):
         items.update(step_items(config, step, n_train=n_train))
-    ahead = items.pop(AHEAD, 0)
-    items.update(_ending_items(config, n_train, n_test, n_calibration))
-    items[AHEAD] = ahead
+    items[ROWS] += ending_rows(config, n_train, n_test, n_calibration)
     least = config.size if config.is_weighing else 1
     if not config.has_programs:
         least *= config.learner_samples * (n_train + n_test + n_calibration)
@@ -87,7 +81,6 @@ def plan(config: Config, *, n_train: int, n_test: int, n_calibration: int = 0, g
     return Plan(
         steps=steps,
         items=tuple((what, calls) for what, calls in items.items() if calls),
-        optimizer_calls=sum(items[what] for what in OPTIMIZER),
         least_learner_calls=least,
         new=NEW.get(config.method, 1.0),
         rounds=rounds,
@@ -95,13 +88,13 @@ def plan(config: Config, *, n_train: int, n_test: int, n_calibration: int = 0, g
 
 
 def step_items(config: Config, step: int, *, n_train: int) -> dict[str, int]:
-    """Calls of one step at most, by what they are for.
+    """Calls of one step at most, by kind.
 
     Programs take one translation a text, the first hypotheses' in the first step, and no call a row.
     """
     proposals = 0 if config.is_weighing else config.size
     if config.has_programs:
-        return {TRANSLATIONS: proposals + config.size * (step == 0), "Proposals": proposals}
+        return {PROGRAMS: proposals + config.size * (step == 0), WRITTEN: proposals}
     each, rows = config.size * config.learner_samples, _scored_rows(config, step, n_train)
     batch = batch_length(step, n_train=n_train, batch_size=config.batch_size)
     if config.scored_on == "train":
@@ -110,26 +103,18 @@ def step_items(config: Config, step: int, *, n_train: int) -> dict[str, int]:
         n_scored = batch  # the accept step of the step before has scored each text on its buffer
     else:
         n_scored = max(rows, batch)
-    return {
-        SCORED[config.scored_on]: each * n_scored,
-        "Proposals": proposals,
-        "Predictions, each proposal": each * rows * config.is_filtered,
-        AHEAD: each * rows * (step > 0 and _asks_both(config)),
-    }
+    return {ROWS: each * (n_scored + rows * config.is_filtered), WRITTEN: proposals}
 
 
-def _ending_items(config: Config, n_train: int, n_test: int, n_calibration: int) -> dict[str, int]:
+def ending_rows(config: Config, n_train: int, n_test: int, n_calibration: int = 0) -> int:
+    """Calls about rows at the end: final weights, test, calibration and training rows, or programs' certificates."""
     if config.has_programs:
-        return {"Rows for certificates of programs": certificate_calls(config, n_train, texts=config.size)}
-    each, n_final = config.size * config.learner_samples, 0
+        return certificate_calls(config, n_train, texts=config.size)
+    n_final = 0
     if config.is_rescored and config.scored_on != "train":
         n_final = n_train if config.final_weights == "train" else min(config.buffer_size, n_train)
-    return {
-        "Final weights": each * n_final,
-        "Test rows": each * n_test,
-        "Calibration rows": each * n_calibration,
-        "Training rows, for the summary": each * n_train * (not config.is_weighing),
-    }
+    n = n_final + n_test + n_calibration + n_train * (not config.is_weighing)
+    return config.size * config.learner_samples * n
 
 
 def certificate_calls(config: Config, n_train: int, *, texts: int) -> int:
@@ -163,16 +148,11 @@ def ending_rounds(config: Config, *, n_test: int) -> int:
     return 0 if config.is_weighing and not n_test else 1
 
 
-def _asks_both(config: Config) -> bool:
-    """True if the next forward pass of a proposal and of its parent is asked for while the proposal is evaluated."""
-    return config.method == "mh" and config.scored_on != "train"
-
-
 def step_rounds(config: Config, step: int, *, n_train: int) -> int:
     """Sequential rounds of one step: forward pass, proposal, accept step."""
     batch = batch_length(step, n_train=n_train, batch_size=config.batch_size)
     # On fixed rows, whatever passed the accept step was scored on them before.
-    is_known = step > 0 and ((config.scored_on == "train" and config.is_filtered) or _asks_both(config))
+    is_known = step > 0 and config.scored_on == "train" and config.is_filtered
     # A buffer shorter than the batch does not hold the predictions that the optimizer is shown.
     looks_again = _scored_rows(config, step, n_train) < batch and not config.has_programs
     return (not is_known) + looks_again + (not config.is_weighing) + config.is_filtered

@@ -5,7 +5,7 @@ accept step on its target (Del Moral, Doucet, Jasra 2006). The exponents are tho
 phi_t = 1 / beta_t, or are chosen to keep the ESS at a fraction of K (Chopin, Papaspiliopoulos 2020, Algorithm 17.3).
 """
 
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator
 from dataclasses import replace
 
 import numpy as np
@@ -98,35 +98,3 @@ def is_resampled(reweighted: Reweighted, config: Config, *, exponent: float, siz
 
 def _log_weights(population: Population) -> Floats:
     return np.array([p.log_weight for p in population.particles], dtype=np.float64)
-
-
-def why_nominal(config: Config, *, source: str = "") -> tuple[str, ...]:
-    """Violated conditions, one sentence each; empty if a run with these options meets them all.
-
-    The conditions: particles drawn independently from the prior, a likelihood and exponents fixed in advance, a fixed
-    K, and an accept step whose proposals come from the prior alone (Del Moral, Doucet, Jasra 2006).
-    Sentences that are weighed are the prior themselves. source: `continued` or `yours` if first hypotheses come from
-    there.
-    """
-    return tuple(_unfixed(config) if config.is_weighing else _broken(config, source))
-
-
-def _broken(config: Config, source: str) -> Iterator[str]:
-    if source == "yours":
-        yield "first hypotheses were given by a person, not drawn from the prior"
-    if source == "continued":
-        yield "the first hypotheses are those of an earlier run, fitted to most of these rows, not drawn from the prior"
-    elif not config.starts_from_prior:
-        yield "the first hypotheses were written after seeing the first batch, not drawn from the prior"
-    yield from _unfixed(config)
-    if config.schedule == "adaptive":
-        yield "the exponents were found from the weights, not fixed in advance"
-    if config.restart < 1:
-        yield "proposals are refined from the data, and their densities are left out of the acceptance ratio"
-        yield "the optimizer's temperature looks at the population's median"
-
-
-def _unfixed(config: Config) -> Iterator[str]:
-    """Yield why the likelihood was not fixed in advance."""
-    if config.learner_samples > 1:
-        yield "the learner's answers are drawn at a temperature, so the likelihood is not fixed"

@@ -16,7 +16,7 @@ from vpp.data.table import Table, read_like, unlabelled_rows
 from vpp.errors import EndpointError, InputError, RunError, VppError
 from vpp.events import Evaluated
 from vpp.findings.asking import Trial
-from vpp.findings.hypotheses import Idea, Node, Particle, ancestry, merge_ideas, particles, prior_words
+from vpp.findings.hypotheses import Change, Idea, Particle, lineage, merge_ideas, particles, prior_words
 from vpp.findings.points import Point, figures, points, reject_option, score_text, votes_on
 from vpp.findings.result import result
 from vpp.findings.ruled_out import RuledOut, ruled_out
@@ -93,11 +93,11 @@ class _RunFiles:
         """How good the result is beside the best simple model; `str` gives its sentences. None while the run goes."""
         return run_verdict(self.directory, self.view)
 
-    def lineage(self, slot: int) -> tuple[Node, ...]:
-        """Return a particle's ancestors from the first hypothesis to now, one a step. Raises InputError, RunError."""
+    def lineage(self, slot: int) -> tuple[Change, ...]:
+        """Return the texts of a particle's line, from the first hypothesis on. Raises InputError, RunError."""
         if not self.view.population:
             raise RunError(f"{self.directory.path} has no particles yet: wait for its first step")
-        return ancestry(self.view, slot)
+        return lineage(self.view, slot)
 
     def chart(self) -> "go.Figure | None":
         """Return the weights of the hypotheses by step as a Plotly figure; None with fewer than two such steps."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from vpp.data.dataset import Dataset
 from vpp.events import Counters, Usage
-from vpp.inference.plan import OPTIMIZER, TRANSLATIONS, Plan, certificate_calls, plan
+from vpp.inference.plan import PROGRAMS, WRITTEN, Plan, certificate_calls, plan
 from vpp.llm.limits import Cap
 from vpp.llm.prompts import render_input
 from vpp.llm.templates import Messages
@@ -116,7 +116,7 @@ def estimate(spec: RunSpec, dataset: Dataset, pace: Pace | None = None) -> Estim
     pace = demo_pace(spec.endpoint) if spec.endpoint.demo else pace
     lines, cost = [], 0.0
     for what, n in whole.items:
-        kind = "optimizer" if what in OPTIMIZER else "program" if what == TRANSLATIONS else "learner"
+        kind = {WRITTEN: "optimizer", PROGRAMS: "program"}.get(what, "learner")
         calls = n * (1.0 if kind == "optimizer" else whole.expected_share)
         prompt, completion = (calls * tokens for tokens in sizes[kind])
         lines.append(Line(what=what, calls=calls, most_calls=n, prompt=prompt, completion=completion))

@@ -5,7 +5,6 @@ Numbers have a true minus sign; a no-break space precedes a percent sign. Every 
 
 import math
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
 
 from vpp.posterior.metric import wilson
 from vpp.posterior.prediction import Value
@@ -20,7 +19,7 @@ EQUAL = 1e-9
 """Weights closer than this are called equal."""
 USUAL_DIGITS = 4
 THOUSAND, TEN_THOUSAND, MILLION, MILLIARD, BILLIARD = 1e3, 1e4, 1e6, 1e9, 1e15
-SMALLEST = 1e-4
+SMALLEST = 1e-6
 
 
 # Numbers
@@ -60,23 +59,17 @@ def number(value: float, digits: int = USUAL_DIGITS) -> str:
     return (f"{mantissa}e{int(exponent)}" if exponent else mantissa).replace("-", MINUS)
 
 
-def target_text(value: float, decimals: int | None) -> str:
-    """Return a target value with one decimal more than the data: `20.25` for the mean of 21.5 and 19.
+def to_spread(value: float, spread: float) -> str:
+    """Return a number to a hundredth of its kind's spread, or finer: `2.67` for a spread of 1.5, `251,333` for 60,000.
 
-    Zeros at the end are dropped. Below 0.0001 and from 10^15 on, the number has an exponent and the same digits.
-    decimals: of the data (`Dataset.target_decimals`); with None the value is written by `number`.
+    Zeros at the end are dropped. Without a spread, or with a tiny or huge one, it is written by `number`.
     """
-    if decimals is None or not math.isfinite(value):
+    if not SMALLEST < spread < MILLIARD or not abs(value) < BILLIARD:
         return number(value)
-    exact, step = Decimal(repr(float(value))), Decimal(1).scaleb(-decimals - 1)
-    last_place = exact.adjusted() + 1 - len(exact.as_tuple().digits)
-    rounded = (exact.quantize(step) if last_place < -decimals - 1 else exact).normalize()
-    if not rounded:
-        return "0"
-    if SMALLEST <= abs(rounded) < BILLIARD:
-        return f"{rounded:{',' if abs(rounded) >= TEN_THOUSAND else ''}f}".replace("-", MINUS)
-    mantissa, _, exponent = f"{rounded:e}".partition("e")
-    return f"{mantissa}e{int(exponent)}".replace("-", MINUS)
+    decimals = max(0, 2 - math.floor(math.log10(spread)))
+    shown = f"{value:{',' if abs(value) >= TEN_THOUSAND else ''}.{decimals}f}"
+    shown = shown.rstrip("0").rstrip(".") if decimals else shown
+    return shown.replace("-", "" if shown == "-0" else MINUS)
 
 
 def fixed(value: float, decimals: int = 2) -> str:
@@ -98,9 +91,9 @@ def value_text(value: Value | None) -> str:
     return value if isinstance(value, str) else shortest(value).replace("-", MINUS)
 
 
-def value_of(value: Value | None, decimals: int | None = None) -> str:
-    """Return an answer or a target, numbers as `target_text` does."""
-    return target_text(value, decimals) if isinstance(value, float) else value_text(value)
+def value_of(value: Value | None) -> str:
+    """Return an answer, numbers as `number` does."""
+    return number(value) if isinstance(value, float) else value_text(value)
 
 
 def constant_text(value: Value | None) -> str:
