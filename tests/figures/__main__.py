@@ -25,10 +25,10 @@ SAMPLERS = {
 }
 N_COMPARED = 40
 """Tables on which the samplers are compared."""
-FIFTHS, UNSURE, ESTIMATES = (0.2, 0.4, 0.6, 0.8), (0.2, 0.8), (0.1, 0.2)
+FIFTHS, UNSURE, ESTIMATES = (0.2, 0.4, 0.6, 0.8), (0.2, 0.8), (0.1, 0.15)
 """Inner edges of bins of weight, and of estimates that no true hypothesis was written."""
 TOLERANCE = 0.1
-"""Largest difference of a bin's mean weight and its share of true hypotheses, of 200 tables or more."""
+"""Largest difference of a bin's mean weight and its share of true hypotheses, of 400 tables or more."""
 Bin = tuple[float, float, float, int]
 """Mean weight, share of true ones, its standard error, and their number."""
 
