@@ -85,7 +85,6 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("same batches each epoch", "= divmod(step, self.steps_per_epoch)", "= 0, step % self.steps_per_epoch"),
     ),
     ("inference/tempered.py", EVIDENCE): (
-        ("nearly all restarts are enough", "config.restart < 1", "config.restart < 0.9"),
         ("tempering left out of the decision", "(particles, rows, exponent=exponent)", "(particles, rows)"),
         ("evidence not kept", "exponent=exponent, log_evidence=log_evidence", "exponent=exponent"),
         ("exponent not kept", "mutating.particles, exponent=exponent", "mutating.particles, exponent=0.0"),
