@@ -213,7 +213,7 @@ def constant_answer(view: RunView, config: Config, dataset: Dataset) -> Constant
 def odds_words(view: RunView, config: Config, dataset: Dataset) -> str:
     """Return what stands beside the weights: the odds against a constant answer, and whether the right one is there."""
     found, share = constant_answer(view, config, dataset), unwritten(view, config, dataset) or 0.0
-    missing = f"Probability that the right one was never written: at least about {percent(share)}."
+    missing = f"Probability that the right hypothesis was never written: at least about {percent(share)}."
     return " ".join([*([found.words] if found else []), *([missing] if share >= NOTICEABLE else [])])
 
 
