@@ -144,7 +144,7 @@ def test_figures_have_a_text_and_count_steps_from_one(tmp_path: Path) -> None:
     assert [(step, name) for step, _, name in sizes.dots] == [(2, "copied"), (3, "end")]
     # 0.4 EVEN, 0.3 BIG, 0.2 PAIR, 0.1 ODD
     assert sizes.dots[-1][1] == pytest.approx(ess_of_sentences(view) or 0) == pytest.approx(1 / 0.3)
-    assert ess_curve(view, at=None).words == "At the end the weight is spread over about 3.3 texts, counted one by one"
+    assert ess_curve(view, at=None).words == "Final weights: as even as 3.3 texts of equal weight"
     drawn_html = html([curve, sizes])
     assert drawn_html.count('role="img"') == 2
     assert ">step</text>" in drawn_html
@@ -189,9 +189,9 @@ def happenings(reader: RunReader) -> dict[int | None, str]:
 def test_a_step_of_smc_says_who_is_heaviest_what_is_copied_and_what_is_accepted(tmp_path: Path) -> None:
     assert happenings(labels(tmp_path)) == {
         -1: "Four hypotheses written from the first rows.",
-        0: "Hypothesis 1 is the heaviest, with 75 %. Among the copies the weights are even enough: none is copied. "
+        0: "Hypothesis 1 weighed most: 75 %. Among the copies the weights are even enough: none is copied. "
         "One of four rewrites accepted.",
-        1: "Hypothesis 1 is the heaviest, with 80 %. One copied, one dropped. One of four rewrites accepted.",
+        1: "Hypothesis 1 weighed most: 80 %. One copied, one dropped. One of four rewrites accepted.",
         None: "The last hypotheses were weighed once more, each text once, on the last rows.",
     }
 

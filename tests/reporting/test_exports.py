@@ -248,7 +248,7 @@ def test_a_finished_run_is_two_pages_that_begin_with_the_verdict_and_an_appendix
     assert report.startswith("# toy\n\n**Right on 4 of 5 test rows that it answered, “I don’t know” on 1.")
     # EVEN and PAIR answer alike, BIG differs on two of ten rows: at 95 % three hypotheses stay apart.
     assert "Odds by the training rows: about " in report.split("## ")[0]
-    assert "heaviest first: the posterior over the sentences found, written from the rows that weigh them" in report
+    assert "the posterior over the sentences found; they were written from the rows that weigh them" in report
     assert "log score " in report
     assert "; the newest:" in report
     facts = "right on 5 of 6 test rows · right on 75 to 99.8 %, by the training rows"

@@ -213,7 +213,8 @@ def constant_answer(view: RunView, config: Config, dataset: Dataset) -> Constant
 def odds_words(view: RunView, config: Config, dataset: Dataset) -> str:
     """Return what stands beside the weights: the odds against a constant answer, and whether the right one is there."""
     found, share = constant_answer(view, config, dataset), unwritten(view, config, dataset) or 0.0
-    missing = f"Probability that the right hypothesis was never written: at least about {percent(share)}."
+    new = f"about {percent(share)} or more: so often did the model write a new one"
+    missing = f"None of the hypotheses is right with a probability of {new}."
     return " ".join([*([found.words] if found else []), *([missing] if share >= NOTICEABLE else [])])
 
 
@@ -226,7 +227,7 @@ def posterior_words(spec: RunSpec) -> str:
         return ""
     if spec.config.is_weighing and not spec.pooled:
         return "heaviest first: the posterior over the given sentences"
-    return "heaviest first: the posterior over the sentences found, written from the rows that weigh them"
+    return "heaviest first: the posterior over the sentences found; they were written from the rows that weigh them"
 
 
 def unwritten(view: RunView, config: Config, dataset: Dataset) -> float | None:

@@ -382,7 +382,7 @@ def _weighing(at: StepView, names: Names) -> Iterator[str]:
     if made is None:
         return
     heaviest, share = next(iter(names.shares(at.step).items()))
-    yield f"Hypothesis {heaviest} is the heaviest, with {percent(share)}."
+    yield f"Hypothesis {heaviest} weighed most: {percent(share)}."
     if at.resampling is None:
         yield "Among the copies the weights are even enough: none is copied." if len(made.weights) > 1 else ""
         return
@@ -493,8 +493,7 @@ def ess_curve(view: RunView, *, at: int | None) -> Curve:
     if at in past:
         words = f"{fixed(past[at].ess, 1)} of {len(past[at].weights)} · copies below {shortest(round(limit, 1))}"
     elif at is None and final is not None:
-        words = f"At the end the weight is spread over about {fixed(final, 1)} texts, counted one by one"
-        words += ", a constant answer’s evenly over them" if constant_weight(view) else ""
+        words = f"Final weights: as even as {fixed(final, 1)} texts of equal weight"
     return Curve(
         title="Effective sample size",
         words=words,
