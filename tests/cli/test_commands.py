@@ -200,6 +200,7 @@ def test_descriptions_come_from_options_and_the_file_beside_the_table(desk: Desk
     assert outcome.result["described"] == {"columns": 1, "labels": 1}
     described = {"columns": {"x": "size, in <cm>"}, "labels": {"1": "it is odd"}}
     assert desk.directory("run").spec().dataset["descriptions"] == described
+    assert r"| x | size, in \<cm> |" in (desk.folder / "run" / "report.md").read_text()
 
 
 def test_progress_names_the_steps_and_the_end_counts_cached_answers(desk: Desk, toy: str) -> None:

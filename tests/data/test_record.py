@@ -101,7 +101,7 @@ def test_descriptions_come_back_from_a_runs_record() -> None:
     dataset = heart(MEANT)
     record = json.loads(json.dumps(spec(dataset)))
     assert {dataset_from_csv(rows_csv(dataset), header=record)} == {dataset}
-    del record["descriptions"]  # as in the records of the shipped examples
+    del record["descriptions"]  # as in earlier records
     assert dataset_from_csv(rows_csv(dataset), header=record) == replace(dataset, descriptions=heart({}).descriptions)
 
 

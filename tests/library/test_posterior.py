@@ -330,6 +330,10 @@ def test_fit_raises_what_went_wrong(here: Desk, served: Model, tmp_path: Path) -
         vpp.fit(PENGUINS, target="species", paritcles=3)
     with pytest.raises(InputError, match="did you mean 'sex'"):
         vpp.fit(PENGUINS, target="species", descriptions={"sexx": "female or male"})
+    with pytest.raises(InputError, match="the descriptions are no mapping: write"):
+        vpp.fit(PENGUINS, target="species", descriptions="sex=female or male")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="the description of '0' is no text"):
+        vpp.fit(PENGUINS, target="species", descriptions={0: 1})  # type: ignore[dict-item]
     with pytest.raises(InputError, match="no model"):
         vpp.fit(PENGUINS, target="species", endpoint=served.base_url)
     assert not (tmp_path / "runs").exists()

@@ -234,10 +234,11 @@ def test_a_run_deleted_under_a_reader_says_that_there_is_none(run: RunDirectory)
 
 def test_a_run_json_that_does_not_describe_its_rows_is_told_in_one_line(run: RunDirectory) -> None:
     spec = json.loads((run.path / "run.json").read_text())
-    spec["dataset"] = {}
-    (run.path / "run.json").write_text(json.dumps(spec))
-    with pytest.raises(RunError, match=r"data.csv is not as run.json describes it: restore both from a copy"):
-        RunReader(run).dataset()
+    of_another_version = {**spec["dataset"], "columns": [{**spec["dataset"]["columns"][0], "kind": "sequence"}]}
+    for dataset in ({}, of_another_version):
+        (run.path / "run.json").write_text(json.dumps({**spec, "dataset": dataset}))
+        with pytest.raises(RunError, match=r"not as run.json describes it: restore both from a copy, or .* version"):
+            RunReader(run).dataset()
 
 
 # A list reads summaries, and a journal only where a summary is missing or out of date

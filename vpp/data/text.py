@@ -29,9 +29,11 @@ _ONE_BYTE = ("cp1251", "koi8_r", "cp1253")
 _MANY_BYTES = ("cp932", "euc_jp", "gb18030", "big5", "euc_kr")
 _SURE = 0.3
 """Least coherence, from 0 to 1 as charset-normalizer measures it, for a guess of a one-byte encoding."""
-_CONTROL = re.compile(r"[\x00-\x08\x0e-\x19\x1b-\x1f]")
-NO_TEXT = re.compile("[\0\x1a\ud800-\udfff]")
-"""Characters that no cell may hold: 0x1a ends a file in DOS, utf-7 and unicode_escape can spell a lone surrogate."""
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")
+_AT_END = re.compile(r"\x1a\s*\Z")
+"""Mark of DOS for the end of a file."""
+NO_TEXT = re.compile("[\0\ud800-\udfff]")
+"""Characters that no cell may hold; utf-7 and unicode_escape can spell a lone surrogate."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,12 +64,12 @@ def decode(content: bytes, *, name: str, encoding: str | None = None) -> tuple[s
             raise DataError(f"{name} is not text in {encoding_name(codec)} {remedy}") from None
         codec = _guess(content, name, line)
         text = content.decode(codec, errors="replace")
-        if "\ufffd" in text or _CONTROL.search(text):  # nearly any binary file decodes in one byte
+        if "\ufffd" in text or _CONTROL.search(_AT_END.sub("", text)):  # nearly any binary file decodes in one byte
             raise DataError(f"{name} is not text in UTF-8, UTF-16 or Windows-1252 {remedy}") from None
         notes.append(
             f"not UTF-8: read as {encoding_name(codec)}; if letters look wrong, --read encoding=NAME reads another"
         )
-    if wrong := NO_TEXT.search(text):
+    if wrong := NO_TEXT.search(text) or _AT_END.search(text):
         line = text.count("\n", 0, wrong.start()) + 1
         what = f"{name} holds a character that is no text (0x{ord(wrong[0]):02x}) in line {line}"
         raise DataError(f"{what}: remove it, or choose the file's encoding, such as utf-16-le")

@@ -325,7 +325,9 @@ def fit(
     read_as = read_as if missing is None else replace(read_as, missing=missing)  # type: ignore[arg-type]
     table = table_of(data, read_as=read_as)
     described = system.descriptions_beside(data, table, target)[0] if isinstance(data, str | Path) else {}
-    described |= descriptions or {}
+    if not isinstance(descriptions or {}, Mapping):
+        raise InputError("the descriptions are no mapping: write {COLUMN: text, label:NAME: text}")
+    described |= {str(key): text for key, text in (descriptions or {}).items()}
     columns = ColumnChoice(task=task, inputs=inputs, descriptions=described)  # type: ignore[arg-type]
     sizes = {"train_size": train_size, "test_size": test_size, "calibration_size": calibration_size}
     plan = split_of(settings, **sizes, rule=SplitRule.read(split))

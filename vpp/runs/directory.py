@@ -117,7 +117,8 @@ class RunDirectory:
         except OSError as error:
             raise RunError(f"{self.data} cannot be read ({error.strerror}): restore it from a copy") from None
         except (LookupError, ValueError, TypeError):
-            raise RunError(f"{self.data} is not as run.json describes it: restore both from a copy") from None
+            how = "restore both from a copy, or open the run with the version of vpp that wrote it"
+            raise RunError(f"{self.data} is not as run.json describes it: {how}") from None
 
     def journal_bytes(self) -> int:
         try:
