@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests import inspected
@@ -304,16 +304,12 @@ def test_all_sentences_written_count_where_steps_score_fewer_rows_than_the_final
     assert unwritten(replace(view, draws=unreadable), config, dataset) == of_rewrites != found
 
 
-ANSWERS = st.none() | st.floats(-10, 10) | st.sampled_from([0.0, 0.5, 1e9, -1e300, 1e308])
+ANSWERS = st.none() | st.floats(-10, 10)
 
 
 @given(st.integers(1, 4).flatmap(lambda n: st.lists(st.lists(ANSWERS, min_size=n, max_size=n), min_size=1, max_size=5)))
+@example([[1.0, 1.0, 2e8], [1.0, 1.1, 1e308], [1.0, None, -1e308], [None, None, None]])
 def test_closeness_by_a_product_of_matrices_is_that_of_pairs(answers: list[list[float | None]]) -> None:
     for span in (0.7, 5.0):
-        pairs = closeness([[a and min(max(a, -900.0), 900.0) for a in votes] for votes in answers], span=span)
+        pairs = closeness([[a and max(min(a, 1e4), -1e4) for a in votes] for votes in answers], span=span)
         assert rough_closeness(answers, span=span) == pytest.approx(pairs, abs=1e-4)
-
-
-def test_without_a_span_only_equal_answers_are_near() -> None:
-    answers = [(1.0, None), (1.0, 2.0), (None, None)]
-    assert (rough_closeness(answers, span=0) == closeness(answers, span=0)).all()

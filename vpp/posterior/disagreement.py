@@ -48,7 +48,8 @@ def closeness(answers: Sequence[Sequence[Value | None]], *, span: float) -> Floa
 def rough_closeness(answers: Sequence[Sequence[Value | None]], *, span: float) -> Floats:
     """(n, n) `closeness` by one product of matrices, for thousands of hypotheses.
 
-    Its error is below 0.0001. Answers more than 1,000 spans off the median are cut.
+    Its error is below 0.0001. Answers more than 1,000 spans off the median are cut. Without a span only equal ones are
+    close.
     """
     if span == 0:
         return np.eye(len(answers))
