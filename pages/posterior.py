@@ -8,7 +8,7 @@ from pages.parts import asking, blocks, frame, opening
 from pages.parts.opening import OpenRun
 from vpp.findings.hypotheses import deck, hypotheses_of, shares_words, with_constant
 from vpp.findings.progress import nothing_yet
-from vpp.findings.result import evidence_measure, odds_words, posterior_words, target_words, weights_words
+from vpp.findings.result import evidence_measure, odds_words, posterior_words, target_words, unwritten, weights_words
 from vpp.findings.rows import evaluated_rows, mistakes
 from vpp.findings.ruled_out import ruled_out, ruled_out_heading, ruled_out_lines
 from vpp.findings.step import Names, weights_curve
@@ -52,7 +52,9 @@ def draw_hypotheses(run: OpenRun, snapshot: Snapshot) -> None:
     if not every:
         opening.not_yet(run, "No hypotheses yet", nothing_yet(snapshot.state))
         return
-    words = filter(None, (shares_words(every, config, view), odds_words(view, config, dataset)))
+    count = partial(unwritten, view, config, dataset)
+    missing = blocks.remembered("posterior.unwritten", (run.id, view.last_at), count)
+    words = filter(None, (shares_words(every, config, view), odds_words(view, config, dataset, missing)))
     blocks.draw(Say(" ".join(words)), Heading("Hypotheses", posterior_words(snapshot.spec)))
     is_cut = len(every) >= AT_ONCE + FOLDED and not st.session_state.get(all_key)
     first, live = every[: AT_ONCE if is_cut else len(every)], snapshot.state in opening.LIVE
@@ -68,12 +70,12 @@ def draw_hypotheses(run: OpenRun, snapshot: Snapshot) -> None:
         if is_apart or any(len(each.members) > 1 for each in every):
             st.toggle("Show those apart that agree on 95 % of the rows", **blocks.lasting(apart_key))
         st.page_link("pages/report.py", label="Get the report", query_params={"run": run.id})
-    draw_notes(run, snapshot)
+    draw_notes(run, snapshot, missing)
 
 
-def draw_notes(run: OpenRun, snapshot: Snapshot) -> None:
+def draw_notes(run: OpenRun, snapshot: Snapshot, missing: float | None) -> None:
     config = snapshot.spec.config
-    weights = [target_words(config), weights_words(snapshot, run.reader.dataset())]
+    weights = [target_words(config), weights_words(snapshot, missing)]
     weights += [f"{each.name} {each.value}. {each.words}" for each in evidence_measure(snapshot)]
     parts = [Fold(title="More on the weights", blocks=tuple(map(Note, weights)))]
     if rows := evaluated_rows(snapshot.view, config, run.reader.dataset()):

@@ -1,6 +1,7 @@
 """Hypotheses merged where they nearly agree, their cards, and what their weights say."""
 
 import json
+from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
 from operator import eq
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests import inspected
@@ -20,7 +21,7 @@ from vpp.findings import hypotheses
 from vpp.findings.hypotheses import Hypothesis
 from vpp.findings.result import unwritten, weights_words
 from vpp.findings.step import Cards, Names
-from vpp.posterior.disagreement import missing_mass, share_alike
+from vpp.posterior.disagreement import closeness, missing_mass, rough_closeness, share_alike
 from vpp.posterior.weights import Floats
 from vpp.runs.directory import RunDirectory, RunReader
 from vpp.settings import Config
@@ -278,5 +279,37 @@ def test_sentences_written_that_are_near_no_other_are_counted_over_the_whole_run
 
     alone = [sum(are_near(one, other) for other in written) == 1 for one in written]
     snapshot = run.refresh()
-    assert unwritten(snapshot.view, snapshot.spec.config, run.dataset()) == pytest.approx(np.mean(alone))
-    assert "of the sentences written agree with no other on" in weights_words(snapshot, run.dataset())
+    missing = unwritten(snapshot.view, snapshot.spec.config, run.dataset())
+    assert missing == pytest.approx(np.mean(alone))
+    assert "of the sentences written are less than 95" in weights_words(snapshot, missing)
+
+
+def test_all_sentences_written_count_where_steps_score_fewer_rows_than_the_final_weights(tmp_path: Path) -> None:
+    config = Config(particles=4, batch_size=4, score_rows=12, seed=1)
+    run = sampled(tmp_path, config)
+    view, dataset = run.refresh().view, run.dataset()
+    assert {len(each.rows) for each in view.final_scores.values()} == {len(dataset.train)}
+    by_text = {each.hypothesis: each.predictions for at in view.steps.values() for each in at.scores.values()}
+    by_text |= {each.hypothesis: each.predictions for at in view.steps.values() for each in at.proposal_scores.values()}
+    written = [*(each.hypothesis for each in view.draws.values()), *(each.proposal for each in view.proposals)]
+    kinds = Counter(by_text[text] for text in written if text in by_text)
+    assert kinds.total() > len(view.population), "rejected ones too"
+    found = unwritten(view, config, dataset)
+    assert found == missing_mass([*kinds.values()], share_alike([*kinds]))
+    continued = {slot: replace(each, origin="continued") for slot, each in view.draws.items()}
+    assert unwritten(replace(view, draws=continued), config, dataset) is None
+    unreadable = {slot: replace(each, reason="no sentence") for slot, each in view.draws.items()}
+    rewrites = Counter(by_text[each.proposal] for each in view.proposals if each.proposal in by_text)
+    of_rewrites = missing_mass([*rewrites.values()], share_alike([*rewrites]))
+    assert unwritten(replace(view, draws=unreadable), config, dataset) == of_rewrites != found
+
+
+ANSWERS = st.none() | st.floats(-10, 10)
+
+
+@given(st.integers(1, 4).flatmap(lambda n: st.lists(st.lists(ANSWERS, min_size=n, max_size=n), min_size=1, max_size=5)))
+@example([[1.0, 1.0, 2e8], [1.0, 1.1, 1e308], [1.0, None, -1e308], [None, None, None]])
+def test_closeness_by_a_product_of_matrices_is_that_of_pairs(answers: list[list[float | None]]) -> None:
+    for span in (0.7, 5.0):
+        pairs = closeness([[a and max(min(a, 1e4), -1e4) for a in votes] for votes in answers], span=span)
+        assert rough_closeness(answers, span=span) == pytest.approx(pairs, abs=1e-4)

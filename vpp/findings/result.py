@@ -31,8 +31,8 @@ from vpp.findings.verdict import blocks, constant_words, run_verdict
 from vpp.inference.plan import ending_rounds, first_rounds, step_rounds
 from vpp.llm.prompts import cut_cells
 from vpp.llm.protocol import SCHEMA
-from vpp.posterior.disagreement import NEAR, is_uncertain, missing_mass
-from vpp.problem import constant_of, is_final_on_train, likelihood_of, n_pool, similarity_of
+from vpp.posterior.disagreement import NEAR, is_uncertain, missing_mass, rough_closeness, share_alike
+from vpp.problem import constant_of, is_final_on_train, likelihood_of, n_pool
 from vpp.runs.directory import JournalReader, RunDirectory, Snapshot, readable_rows
 from vpp.runs.preparation import is_structured
 from vpp.runs.spec import RunSpec
@@ -210,12 +210,17 @@ def constant_answer(view: RunView, config: Config, dataset: Dataset) -> Constant
     return ConstantAnswer(constant=constant, weight=train.constant.weight if train.constant else None, log_odds=gap)
 
 
-def odds_words(view: RunView, config: Config, dataset: Dataset) -> str:
-    """Return what stands beside the weights: the odds against a constant answer, and whether the right one is there."""
-    found, share = constant_answer(view, config, dataset), unwritten(view, config, dataset) or 0.0
-    new = f"about {percent(share)} or more: so often did the model write a new one"
-    missing = f"None of the hypotheses is right with a probability of {new}."
-    return " ".join([*([found.words] if found else []), *([missing] if share >= NOTICEABLE else [])])
+def odds_words(view: RunView, config: Config, dataset: Dataset, missing: float | None) -> str:
+    """Return what stands beside the weights: the odds against a constant answer, and whether the right one is there.
+
+    missing: from `unwritten`.
+    """
+    found = constant_answer(view, config, dataset)
+    words = [found.words] if found else []
+    if missing is not None and missing >= NOTICEABLE:
+        new = f"about {percent(missing)} or more: so often did the model write a new one"
+        words.append(f"None of the hypotheses is right with a probability of {new}.")
+    return " ".join(words)
 
 
 # What the weights are
@@ -231,22 +236,34 @@ def posterior_words(spec: RunSpec) -> str:
 
 
 def unwritten(view: RunView, config: Config, dataset: Dataset) -> float | None:
-    """Estimate how probably the right sentence was never written, from those read on the rows of the final weights.
+    """Estimate how probably the right sentence was never written, from those that the model wrote.
 
-    None without final weights, without programs, or if no model wrote a sentence.
+    They are compared on the rows that the steps score. None without final weights or programs, if no model wrote a
+    sentence, and for a run that continues another, whose own sentences it does not know.
     """
-    if view.final is None or not config.has_programs:
+    if view.final is None or not config.has_programs or any(each.origin == "continued" for each in view.draws.values()):
         return None
     steps = (score for step in view.steps.values() for score in (*step.scores.values(), *step.proposal_scores.values()))
-    final = tuple(view.final_scores.values())
-    answers = {each.hypothesis: each.predictions for each in (*steps, *final) if each.rows == final[0].rows}
-    first = (each.hypothesis for each in view.draws.values() if each.origin != "yours")
+    scores = (*steps, *view.final_scores.values())
+    answers = {each.hypothesis: each.predictions for each in scores if each.rows == scores[0].rows}
+    first = (each.hypothesis for each in view.draws.values() if each.origin == "drawn" and each.reason is None)
     rewrites = (each.proposal for each in view.proposals if each.proposal)
     counts = Counter(answers[each] for each in (*first, *rewrites) if each in answers)
-    return missing_mass([*counts.values()], similarity_of(dataset, [*counts])) if counts else None
+    if not counts:
+        return None
+    kinds = [*counts]
+    similarity = share_alike(kinds) if dataset.classes else rough_closeness(kinds, span=dataset.target_range)
+    return missing_mass([*counts.values()], similarity)
 
 
-def weights_words(snapshot: Snapshot, dataset: Dataset) -> str:
+NEW = (
+    f"of the sentences written are less than {percent(NEAR)} similar to any other. The next one would be new with "
+    "about that probability, and the right one is missing with at least about that probability."
+)
+
+
+def weights_words(snapshot: Snapshot, missing: float | None) -> str:
+    """missing: from `unwritten`."""
     view, config = snapshot.view, snapshot.spec.config
     if not view.population:
         return "No weights have been made yet."
@@ -269,13 +286,8 @@ def weights_words(snapshot: Snapshot, dataset: Dataset) -> str:
         tempered = "" if view.final.beta == 1 else f" Log-likelihoods are divided by β = {fixed(view.final.beta)}."
         constant = " A constant answer has half of the prior." if view.final.constant else ""
         once = f"Each different hypothesis counts once, scored on the {rows}, from which it was written."
-        missing = ""
-        if (share := unwritten(view, config, dataset)) is not None:
-            missing = (
-                f" {percent(share)} of the sentences written agree with no other on {percent(NEAR)} of the rows: about "
-                "how probably the next one would be new, and at least how probably the right one is missing."
-            )
-        return f"{once}{constant}{tempered}{missing}"
+        new = "" if missing is None else f" {percent(missing)} {NEW}"
+        return f"{once}{constant}{tempered}{new}"
     if last.resampling:
         return f"The hypotheses were copied by weight at step {last.step + 1}, which sets the weights equal."
     beta = last.reweighting.beta if last.reweighting else 1.0
@@ -392,7 +404,7 @@ def summary(directory: RunDirectory, view: RunView) -> Iterator[Block]:
     spec, dataset, usage = directory.spec(), readable_rows(directory), view.usage
     answers = JournalReader(directory.journal).read().answers
     yield from blocks(run_verdict(directory, view))
-    if dataset and (odds := odds_words(view, spec.config, dataset)):
+    if dataset and (odds := odds_words(view, spec.config, dataset, unwritten(view, spec.config, dataset))):
         yield Note(odds)
     calls = f"{counted(usage.calls, 'call')}, {integer(usage.cached)} from the cache"
     yield Note(f"{view.phase} after {steps_text(view)}, {seconds(view.wall_s)}{finish_words(view)}; {calls}")

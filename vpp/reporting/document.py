@@ -19,7 +19,7 @@ from vpp.findings.comparison import Comparison, candidate, seeds, seeds_blocks, 
 from vpp.findings.hypotheses import hypotheses_of, weight_cards, weight_words
 from vpp.findings.options import GRADINGS, METHODS
 from vpp.findings.programs import program_folds, program_readings
-from vpp.findings.result import caveats, evidence_measure, odds_words, posterior_words, weights_words
+from vpp.findings.result import caveats, evidence_measure, odds_words, posterior_words, unwritten, weights_words
 from vpp.findings.rows import Rows, calibrated, evaluated_rows, headline, mistakes, row_table, trust
 from vpp.findings.ruled_out import ruled_out, ruled_out_table
 from vpp.findings.slices import slices, worst_by_column
@@ -48,17 +48,18 @@ SPLITS: Mapping[str, str] = {
 
 def two_pages(reader: RunReader) -> Iterator[object]:
     snapshot, dataset = reader.refresh(), reader.dataset()
-    view = snapshot.view
+    view, config = snapshot.view, snapshot.spec.config
+    missing = unwritten(view, config, dataset)
     yield from blocks(run_verdict(reader.directory, view))
-    yield from map(Note, filter(None, [odds_words(view, snapshot.spec.config, dataset), view.detail]))
+    yield from map(Note, filter(None, [odds_words(view, config, dataset, missing), view.detail]))
     group = Group(reader.directory.path.parent, snapshot.spec.group if snapshot.spec.pooled else "")
     if group.runs:
         found = seeds(group)
         yield from (*seeds_blocks(found), Heading("The runs"), seeds_table(found))
     else:
         yield Heading("Hypotheses by weight", posterior_words(snapshot.spec))
-        yield from weight_cards(hypotheses_of(view, dataset), view, snapshot.spec.config, dataset)
-    if rows := evaluated_rows(view, snapshot.spec.config, dataset):
+        yield from weight_cards(hypotheses_of(view, dataset), view, config, dataset)
+    if rows := evaluated_rows(view, config, dataset):
         yield Heading("Right and wrong")
         yield from mistakes(rows)
         yield Heading("Rows in doubt or wrong")
@@ -69,12 +70,12 @@ def two_pages(reader: RunReader) -> Iterator[object]:
         if first:
             yield replace(row_table(rows, first[:MOST_ROWS]), opens=False)
     yield Heading("Method and data")
-    yield method(snapshot, dataset)
+    yield method(snapshot, missing)
     yield data(dataset)
     yield citation(snapshot, reader.directory.id)
 
 
-def method(snapshot: Snapshot, dataset: Dataset) -> Table:
+def method(snapshot: Snapshot, missing: float | None) -> Table:
     spec, view, usage = snapshot.spec, snapshot.view, snapshot.usage
     config = spec.config
     ran = f"{METHODS[config.method].name}: {counted(config.size, 'hypothesis', 'hypotheses')}"
@@ -95,7 +96,7 @@ def method(snapshot: Snapshot, dataset: Dataset) -> Table:
         ("models", f"{capitalised(roles)}; {counted(usage.calls, 'call')}, {tokens} tokens."),
         ("reading", reading),
         ("likelihood", _likelihood(config, spec.dataset["task"])),
-        ("weights", weights_words(snapshot, dataset)),
+        ("weights", weights_words(snapshot, missing)),
     )
     return Table(head=("method", "in this run"), rows=rows)
 
