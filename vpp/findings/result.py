@@ -218,8 +218,8 @@ def odds_words(view: RunView, config: Config, dataset: Dataset, missing: float |
     found = constant_answer(view, config, dataset)
     words = [found.words] if found else []
     if missing is not None and missing >= NOTICEABLE:
-        new = f"about {percent(missing)} or more: so often did the model write a new one"
-        words.append(f"None of the hypotheses is right with a probability of {new}.")
+        chance = f"There is a chance of about {percent(missing)} or more that none of the hypotheses is right"
+        words.append(f"{chance}: so often the model wrote a new one.")
     return " ".join(words)
 
 
