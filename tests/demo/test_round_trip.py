@@ -97,7 +97,7 @@ def test_rules_are_read_back(names: list[str], texts: list[str], labels: list[st
         assert_read_back(rule, rows, BINARY if labels else REGRESSION, tuple(sorted(labels)))
 
 
-KINDS = st.lists(st.sampled_from(["number", "category", "text", "date", "sequence"]), min_size=5, max_size=5)
+KINDS = st.lists(st.sampled_from(["number", "category", "text", "date"]), min_size=5, max_size=5)
 
 
 @settings(max_examples=50, deadline=None)
@@ -109,7 +109,7 @@ def test_rules_without_rows_are_read_back(
     question = PriorQuestion(sentence, tuple(zip(names, kinds, strict=False)), tuple(labels))
     text = optimizer.propose(question, temperature=temperature, seed=seed).partition("\n\nNew rule:\n")[2]
     table = [
-        Column(f"c{at}", name, kind if kind == "number" else "numbers" if kind == "sequence" else "text", (), False)
+        Column(f"c{at}", name, kind if kind == "number" else "text", (), False)
         for at, (name, kind) in enumerate(question.columns)
     ]
     reading = read_rule(f"{sentence} {text}", tuple(table), tuple(labels))

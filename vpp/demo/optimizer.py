@@ -410,14 +410,14 @@ def teller(batch: Batch, old: Rule, rng: Generator) -> Callable[[Rule], bool]:
 
 # --- rules without rows, those for labels fitted to made-up ones -----------------------------------------------
 
-_ROWS, _SEQUENCE_LENGTH, _TRIES = 10, 4, 8
+_ROWS, _TRIES = 10, 8
 """Tries: most draws until a rule has a condition."""
 _SCALES = (0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
 _LETTERS = "aeionrst"
 
 
 def _guess(question: PriorQuestion, rng: Generator) -> Rule:
-    texts = [name for name, kind in question.columns if kind not in ("number", "sequence")]
+    texts = [name for name, kind in question.columns if kind != "number"]
     labels = [question.labels[int(at)] for at in rng.permutation(len(question.labels))]
     if labels and rng.random() < len(texts) / len(question.columns):
         cell = rules.cell(Column("c0", _pick(texts, rng), "text", (), False))
@@ -426,13 +426,10 @@ def _guess(question: PriorQuestion, rng: Generator) -> Rule:
     # All columns hold digits, or numbers about zero.
     scale = _pick(_SCALES, rng) if rng.random() < 0.4 else None
 
-    def cell_of(kind: str) -> rules.Value:
-        if kind == "sequence":
-            return list(map(float, rng.integers(10, size=_SEQUENCE_LENGTH)))
+    def draw_cell() -> float:
         return float(rng.integers(10)) if scale is None else _rounded(scale * float(rng.normal()), 2)
 
-    kinds = [(name, kind) for name, kind in question.columns if name not in texts]
-    rows: list[Row] = [{name: cell_of(kind) for name, kind in kinds} for _ in range(_ROWS)]
+    rows: list[Row] = [{name: draw_cell() for name, kind in question.columns if kind == "number"} for _ in range(_ROWS)]
     batch = Batch(rows, [labels[at % len(labels)] for at in range(_ROWS)] if labels else [0.0] * _ROWS)
     weights = forms(batch, question.rule)
     if labels:
