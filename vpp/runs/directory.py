@@ -117,7 +117,8 @@ class RunDirectory:
         except OSError as error:
             raise RunError(f"{self.data} cannot be read ({error.strerror}): restore it from a copy") from None
         except (LookupError, ValueError, TypeError):
-            raise RunError(f"{self.data} is not as run.json describes it: restore both from a copy") from None
+            words = f"{self.data} is not as this version reads run.json: restore both from a copy, or start a new run"
+            raise RunError(words) from None
 
     def journal_bytes(self) -> int:
         try:
