@@ -275,10 +275,10 @@ async def test_equal_requests_are_sent_once(cache: ResponseCache) -> None:
 async def test_the_answer_to_a_cut_prompt_is_counted_and_not_kept(cache: ResponseCache) -> None:
     replies = (chat(prompt_tokens=n) for n in (300, 600, 300))
     async with endpoint_of(script(*replies), cache=cache) as (endpoint, stub):
-        for n, cuts in ((300, 1), (300, 1), (300, 1), (299, 1), (301, 2)):  # a shorter prompt is not looked at
+        for n, cuts in ((300, 1), (300, 1), (300, 1), (299, 2), (299, 3), (301, 4)):
             await ask(endpoint, content="one two " * n)
             assert endpoint.counters.snapshot().faults == {PROMPT_CUT: cuts}
-        assert len(stub.requests) == 4
+        assert len(stub.requests) == 5
 
 
 CHANGES: tuple[dict[str, Any], ...] = (

@@ -89,7 +89,7 @@ class Endpoint:
         self.counters.servers.add(self._throttle)
         self._client: Client | None = None
         self._successes = 0
-        self._longest_whole = 0
+        self._longest_whole = self._sparsest_whole = 0.0
 
     async def aclose(self) -> None:
         self.counters.servers.discard(self._throttle)
@@ -251,14 +251,17 @@ class Endpoint:
     def _reads_whole(self, messages: Messages, completion: Completion) -> bool:
         """Return whether the server counts as many tokens as the prompt has at least; it may cut it. Count if not.
 
-        No prompt is looked at that is no longer than one it read to its end.
+        A prompt is not looked at if it is neither longer nor has more characters a token than prompts read whole.
         """
         n_characters = sum(len(message["content"]) for message in messages)
-        if n_characters <= self._longest_whole or not completion.prompt_tokens:
+        sparsity = n_characters / max(1, completion.prompt_tokens)
+        is_usual = n_characters <= self._longest_whole and sparsity <= self._sparsest_whole
+        if is_usual or not completion.prompt_tokens:
             return True
         n_pieces = sum(len(_PIECE.findall(message["content"])) for message in messages)
         if n_pieces > FEW_PIECES and completion.prompt_tokens < LEAST_SHARE * n_pieces:
             self.counters.fault(PROMPT_CUT)
             return False
-        self._longest_whole = n_characters
+        self._longest_whole = max(self._longest_whole, n_characters)
+        self._sparsest_whole = max(self._sparsest_whole, sparsity)
         return True
