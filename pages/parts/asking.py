@@ -28,7 +28,7 @@ from vpp.runs.preparation import continue_run
 from vpp.show import markup
 from vpp.show.blocks import Heading, Note, Say
 from vpp.show.markup import html, markdown_text
-from vpp.show.words import capitalised, counted, integer, seconds, value_text
+from vpp.show.words import capitalised, counted, integer, seconds, shortest
 from vpp.trials import TrialAsking
 
 AT_ONCE_S = 1.0  # seconds that a page waits for answers before it shows their progress
@@ -445,7 +445,7 @@ def note_answer(run: OpenRun, question: Point, name: str, labels: Sequence[str],
     # A SHA-256, since Python's hashes of -1 and -2 are equal.
     field = blocks.lasting(key_of(run, f"truth.{sha256(repr(place).encode()).hexdigest()}"))
     if row is not None and row.target is not None:
-        own = value_text(row.target)
+        own = row.target if isinstance(row.target, str) else shortest(row.target)
         truth = own if st.checkbox(f"Use {own}", help="The label in your table", **field) else ""
     else:
         field |= {"placeholder": "not known", "label_visibility": "collapsed"}

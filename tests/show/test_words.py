@@ -55,6 +55,11 @@ def test_a_number_reads_well_at_any_scale_and_beside_the_spread_of_its_kind() ->
     assert {each: words.to_spread(*each) for each in targets} == targets
 
 
+def test_a_target_keeps_its_digits_and_reads_as_the_answers_beside_it() -> None:
+    cases = {20_269.87: "20,269.87", 2007.0: "2007", 3.5e13: "35,000,000,000,000", 3.93e-8: "3.93e−8", -4e16: "−4e16"}
+    assert {value: words.value_text(value) for value in cases} == cases
+
+
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_the_shortest_text_reads_back_as_the_same_number(value: float) -> None:
     assert float(words.shortest(value)) == value

@@ -85,10 +85,11 @@ def p_text(p: float) -> str:
 
 
 def value_text(value: Value | None) -> str:
-    """Return an answer or a target: a label's text, a number's shortest form, `no answer` for an abstention."""
-    if value is None:
-        return "no answer"
-    return value if isinstance(value, str) else shortest(value).replace("-", MINUS)
+    """Return an answer or a target: a label's text, all digits of a number, `no answer` for an abstention."""
+    if value is None or isinstance(value, str):
+        return value or "no answer"
+    mantissa, _, exponent = (f"{value:,}" if abs(value) >= TEN_THOUSAND else shortest(value)).partition("e")
+    return (f"{mantissa}e{int(exponent)}" if exponent else mantissa.removesuffix(".0")).replace("-", MINUS)
 
 
 def value_of(value: Value | None) -> str:
