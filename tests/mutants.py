@@ -172,7 +172,10 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("chains wait for one another", "self._begun_to = problem.steps - 1", "self._begun_to = step"),
         ("tasks outlive the run", "await cancel(self._tasks)", "pass"),
         ("a task's failure waits for the step's end", "self._failure.set_result(failure)", "pass"),
-        ("rewritten particles wait to be scored", "            if step < problem.steps:", "            if False:"),
+        ("rewritten particles wait to be scored", "            self.ask_next(chain, outcome.particle.text)\n", ""),
+    ),
+    ("inference/metropolis_hastings.py", CALLS): (
+        ("the parent's next forward pass waits", "(chain, chain.particle.text, candidate", "(chain, candidate"),
     ),
     ("llm/limits.py", WINDOW): (
         ("a round trip halves often", "            self._cut_at = ", "            _ = "),

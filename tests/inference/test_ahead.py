@@ -45,12 +45,12 @@ def plain_run(method, task):
     script = scripted.Script(task, memo=True)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ahead, "LEAD", 0)
-        patch.setattr(ahead.Ahead, "and_ask_next", lambda _, mutate: mutate)
+        patch.setattr(ahead.Ahead, "ask_next", lambda *_: None)
         return *scripted.whole_run(configure(method, task), script), script
 
 
 @each_method_and_task
-def test_events_and_questions_are_the_same_in_any_order_of_calls(method, task):
+def test_events_have_the_same_content_in_any_order_of_calls_and_only_mh_asks_more(method, task):
     config = configure(method, task)
     plain, plain_end, alone = plain_run(method, task)
     orders = set()
@@ -68,8 +68,10 @@ def test_events_and_questions_are_the_same_in_any_order_of_calls(method, task):
             assert events_of(events, slot) == events_of(plain, slot), "in the order of its own phases"
         orders.add(tuple((type(event), getattr(event, "particle", None)) for event in events))
         assert Counter(script.proposed + script.drawn) == Counter(alone.proposed + alone.drawn)
-        if memo:
+        if memo and not method.startswith("mh"):
             assert script.known.keys() == alone.known.keys()
+        elif memo:
+            assert script.known.keys() >= alone.known.keys()
             assert script.calls <= plan(config, n_train=18, n_test=7).calls
     assert len(orders) > 1 or method == "vml", "the calls did finish in different orders"
 
@@ -113,7 +115,10 @@ def test_a_run_killed_after_any_step_ends_as_if_it_were_not_and_asks_only_what_i
         assert resumed == tail
         assert scripted.run_conclusion(problem, config, scripted.populations(before + resumed)[-1]) == end
         assert len(script.proposed) + len(script.drawn) == len(scripted.of_kind(tail, Proposed))
-        assert script.known.keys() == raced.known.keys()
+        if method.startswith("mh"):  # what was in flight for a text that has lost is not asked for again
+            assert script.known.keys() <= raced.known.keys()
+        else:
+            assert script.known.keys() == raced.known.keys()
 
 
 @pytest.mark.parametrize("method", ["always-accept", "mh"])

@@ -21,7 +21,7 @@ from . import scripted, virtual_time
 
 TABLE = {
     "vml": {"learner": 200, "optimizer": 20, "rounds": 40},
-    "mh": {"learner": 10 + 2 * 10 * 10 * 20, "optimizer": 210, "rounds": 62},
+    "mh": {"learner": 10 + 2 * 10 * 10 * 20 + 10 * 10 * 19, "optimizer": 210, "rounds": 43},
     "smc": {"learner": 10 + 10 * (10 + 20 + 30 + 17 * 40), "optimizer": 210, "rounds": 42},
 }
 N_TRAIN, N_TEST = 200, 7

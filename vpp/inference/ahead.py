@@ -4,7 +4,7 @@ The algorithms read as if each step waited for the one before. Two things here l
 calls are sent, never what a step does:
 
 - `Chains` (MH, VML): chains are independent, so each goes on by itself; their outcomes are merged in step order.
-- `Ahead.and_ask_next` (SMC): a text's answers to the next step's rows are asked for before that step begins.
+- `Ahead.ask_next` (SMC, MH): a text's answers to the next step's rows are asked for before that step begins.
 
 A call counts when it is answered. The learner keeps the answers, so whoever needs one later finds it or waits for it.
 """
@@ -125,17 +125,25 @@ class Ahead:
         finally:
             await phase.aclose()
 
+    def ask_next(self, chain: Chain, *texts: str) -> None:
+        """Ask for these texts' answers to the rows that the next step scores particles on.
+
+        Nothing is asked at the last step.
+        """
+        problem, config, step = chain.problem, chain.config, chain.step + 1
+        if step < problem.steps:
+            for text in texts:
+                self.begin(problem.learner.predict(text, problem.scored_rows(config, step)))
+
     def and_ask_next(self, mutate: Move) -> Move:
-        """Return `mutate` followed by a request for the new text's answers to the rows that the next step scores.
+        """Return `mutate` followed by a request for the new text's answers to the next step's rows.
 
         So the learner applies texts that are rewritten while the optimizer still writes others.
         """
 
         async def move(chain: Chain) -> Outcome:
-            outcome, problem, step = await mutate(chain), chain.problem, chain.step + 1
-            if step < problem.steps:
-                rows = problem.scored_rows(chain.config, step)
-                self.begin(problem.learner.predict(outcome.particle.text, rows))
+            outcome = await mutate(chain)
+            self.ask_next(chain, outcome.particle.text)
             return outcome
 
         return move

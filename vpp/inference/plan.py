@@ -103,7 +103,8 @@ def step_items(config: Config, step: int, *, n_train: int) -> dict[str, int]:
         n_scored = batch  # the accept step of the step before has scored each text on its buffer
     else:
         n_scored = max(rows, batch)
-    return {ROWS: each * (n_scored + rows * config.is_filtered), WRITTEN: proposals}
+    ahead = rows * (step > 0 and _asks_both(config))
+    return {ROWS: each * (n_scored + rows * config.is_filtered + ahead), WRITTEN: proposals}
 
 
 def ending_rows(config: Config, n_train: int, n_test: int, n_calibration: int = 0) -> int:
@@ -148,11 +149,16 @@ def ending_rounds(config: Config, *, n_test: int) -> int:
     return 0 if config.is_weighing and not n_test else 1
 
 
+def _asks_both(config: Config) -> bool:
+    """True if the next forward pass of a proposal and of its parent is asked for while the proposal is evaluated."""
+    return config.method == "mh" and config.scored_on != "train"
+
+
 def step_rounds(config: Config, step: int, *, n_train: int) -> int:
     """Sequential rounds of one step: forward pass, proposal, accept step."""
     batch = batch_length(step, n_train=n_train, batch_size=config.batch_size)
     # On fixed rows, whatever passed the accept step was scored on them before.
-    is_known = step > 0 and config.scored_on == "train" and config.is_filtered
+    is_known = step > 0 and ((config.scored_on == "train" and config.is_filtered) or _asks_both(config))
     # A buffer shorter than the batch does not hold the predictions that the optimizer is shown.
     looks_again = _scored_rows(config, step, n_train) < batch and not config.has_programs
     return (not is_known) + looks_again + (not config.is_weighing) + config.is_filtered

@@ -86,7 +86,7 @@ def _move(config: Config, ahead: Ahead) -> Phase:
         return tempered.step
     if config.method == "smc":
         return partial(sequential_monte_carlo.step, ahead=ahead)
-    move = metropolis_hastings.move if config.method == "mh" else metropolis_hastings.revise
+    move = partial(metropolis_hastings.move, ahead=ahead) if config.method == "mh" else metropolis_hastings.revise
     return Chains(ahead, move).step
 
 
