@@ -354,7 +354,7 @@ def test_a_command_that_is_not_obeyed_in_time_says_what_happens(
         directory.beat(Heartbeat(queued=True))
         assert main(["pause", str(directory.path)]) == 0
     stopping, queued = capsys.readouterr().out.splitlines()
-    assert stopping == f"{directory.id}: running. {pending_words('stop', 'running')}"
+    assert stopping == f"{directory.id}: running. {pending_words('stop', 'running')} Stop again to skip that."
     assert queued == f"{directory.id}: queued. The command is pending: the worker has not read it yet."
 
 

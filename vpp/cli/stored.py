@@ -58,6 +58,7 @@ def send(options: Namespace) -> Lines:
     while (state := reader.refresh().state) not in until and time.monotonic() < deadline:
         time.sleep(0.1)
     words = pending_words(command, state) or "The command is pending: the worker has not read it yet."
+    words += " Stop again to skip that." if command == "stop" and state == "running" else ""
     yield f"{directory.id}: {state}{'' if state in until else f'. {words}'}"
     return Ending({"run": directory.id, "status": state, "is_pending": state not in until})
 

@@ -304,7 +304,7 @@ def evidence_measure(snapshot: Snapshot) -> Iterator[Metric]:
     of = "of the given hypotheses" if snapshot.spec.config.is_weighing else "under the first draw"
     words = f"Natural log of the average likelihood {of}, at φ = {number(estimate['exponent'])}."
     if estimate["label"] == "nominal":
-        words += " Nominal, an estimate without a guarantee: that would take independent draws from the prior, and a "
+        words += " Nominal, an estimate without a guarantee, which needs independent draws from the prior and a "
         words += "likelihood fixed in advance."
     words += " It leaves out constants: compare it only between runs of equal rows, tau, epsilon and exponent."
     yield Metric(name="Log evidence", value=f"{fixed(estimate['value'])}, {estimate['label']}", words=words)
