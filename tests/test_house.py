@@ -65,12 +65,12 @@ def over(kinds: tuple[type[ast.AST], ...], size: Callable[..., int], limit: int)
 
 def test_the_product_the_tests_and_the_docs_only_shrink() -> None:
     """A feature brings its own cut: lower a limit when you can, never raise one."""
-    assert lines(product()) <= 29_101
+    assert lines(product()) <= 28_837
     assert len(product()) <= 132
-    assert lines(tracked_files("pages/*.py", "vpp/findings/*.py", "vpp/show/*.py", "vpp/reporting/*.py")) <= 10_460
-    assert lines(tracked_files("tests/*.py")) <= 25_106
-    assert sum(len(path.read_text("utf-8").split()) for path in tracked_files("docs/*.md")) <= 14_960
-    assert sum(path.stat().st_size for path in tracked_files("assets/*.css")) <= 24_660
+    assert lines(tracked_files("pages/*.py", "vpp/findings/*.py", "vpp/show/*.py", "vpp/reporting/*.py")) <= 10_443
+    assert lines(tracked_files("tests/*.py")) <= 24_980
+    assert sum(len(path.read_text("utf-8").split()) for path in tracked_files("docs/*.md")) <= 14_922
+    assert sum(path.stat().st_size for path in tracked_files("assets/*.css")) <= 24_658
     assert lines(tracked_files("assets/*.js")) <= 435
 
 
