@@ -218,7 +218,7 @@ def odds_words(view: RunView, config: Config, dataset: Dataset, missing: float |
     found = constant_answer(view, config, dataset)
     words = [found.words] if found else []
     if missing is not None and missing >= NOTICEABLE:
-        chance = f"There is a chance of about {percent(missing)} or more that none of the hypotheses is right"
+        chance = f"There is a chance of about {percent(missing)} that none of the hypotheses is right"
         words.append(f"{chance}: so often the model wrote a new one.")
     return " ".join(words)
 
