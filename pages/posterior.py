@@ -8,7 +8,7 @@ from pages.parts import asking, blocks, frame, opening
 from pages.parts.opening import OpenRun
 from vpp.findings.hypotheses import deck, hypotheses_of, shares_words, with_constant
 from vpp.findings.progress import nothing_yet
-from vpp.findings.result import evidence_measure, odds_words, posterior_words, target_words, unwritten, weights_words
+from vpp.findings.result import evidence_measure, novelty, odds_words, posterior_words, target_words, weights_words
 from vpp.findings.rows import evaluated_rows, mistakes
 from vpp.findings.ruled_out import ruled_out, ruled_out_heading, ruled_out_lines
 from vpp.findings.step import Names, weights_curve
@@ -52,8 +52,8 @@ def draw_hypotheses(run: OpenRun, snapshot: Snapshot) -> None:
     if not every:
         opening.not_yet(run, "No hypotheses yet", nothing_yet(snapshot.state))
         return
-    count = partial(unwritten, view, config, dataset)
-    missing = blocks.remembered("posterior.unwritten", (run.id, view.last_at), count)
+    count = partial(novelty, view, config, dataset)
+    missing = blocks.remembered("posterior.novelty", (run.id, view.last_at), count)
     words = filter(None, (shares_words(every, config, view), odds_words(view, config, dataset, missing)))
     blocks.draw(Say(" ".join(words)), Heading("Hypotheses", posterior_words(snapshot.spec)))
     is_cut = len(every) >= AT_ONCE + FOLDED and not st.session_state.get(all_key)

@@ -93,7 +93,7 @@ def report(runs: Sequence[Judged]) -> bool:
     for kind, tables in kinds.items():
         for name, some in by_finding(tables).items():
             print(kind, name, *(f"{w:.2f}: {t:.3f} ± {e:.3f} ({n})" for w, t, e, n in bins(some, UNSURE)), sep="  ")
-    missing = bins([((run.unwritten, not any(is_true for _, is_true in run.hypotheses)),) for run in runs], ESTIMATES)
+    missing = bins([((run.novelty, not any(is_true for _, is_true in run.hypotheses)),) for run in runs], ESTIMATES)
     print("no true hypothesis, by its estimate", *(f"{p:.2f}: {t:.3f} ± {e:.3f} ({n})" for p, t, e, n in missing))
     found, every = by_finding(kinds["hypotheses"]).values()
     PICTURE.write_text(picture(bins(found), bins(every)), encoding="utf-8")

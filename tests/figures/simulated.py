@@ -122,7 +122,7 @@ class Judged:
     """Mean log p(y | x) on the unseen rows, each sentence with its own noise."""
     calls: int
     """Learner calls before the evaluation."""
-    unwritten: float = 0.0
+    novelty: float = 0.0
     """Estimated probability that the known sentence was never written."""
 
     @property
@@ -190,8 +190,8 @@ def run(seed: int, config: Config) -> Judged:
     right = [dict(point.shares)[str(point.row.target)] for point in points(test, table[0])]
     judged = judge(table, [p.text for p in last.particles], final, calls=calls)
     written = Counter(tuple(answer(text, row) for row in table[0].train) for text in texts)
-    unwritten = missing_mass([*written.values()], share_alike([*written]))
-    return replace(judged, accuracy=test.value, log_score=float(np.mean(np.log(right))), unwritten=unwritten)
+    novelty = missing_mass([*written.values()], share_alike([*written]))
+    return replace(judged, accuracy=test.value, log_score=float(np.mean(np.log(right))), novelty=novelty)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ from tests.sampled import VARIANTS, sampled, sampled_run
 from vpp.errors import InputError
 from vpp.findings import hypotheses
 from vpp.findings.hypotheses import Hypothesis
-from vpp.findings.result import unwritten, weights_words
+from vpp.findings.result import novelty, weights_words
 from vpp.findings.step import Cards, Names
 from vpp.posterior.disagreement import closeness, missing_mass, rough_closeness, share_alike
 from vpp.posterior.weights import Floats
@@ -279,7 +279,7 @@ def test_sentences_written_that_are_near_no_other_are_counted_over_the_whole_run
 
     alone = [sum(are_near(one, other) for other in written) == 1 for one in written]
     snapshot = run.refresh()
-    missing = unwritten(snapshot.view, snapshot.spec.config, run.dataset())
+    missing = novelty(snapshot.view, snapshot.spec.config, run.dataset())
     assert missing == pytest.approx(np.mean(alone))
     assert "of the sentences written are less than 95" in weights_words(snapshot, missing)
 
@@ -294,14 +294,14 @@ def test_all_sentences_written_count_where_steps_score_fewer_rows_than_the_final
     written = [*(each.hypothesis for each in view.draws.values()), *(each.proposal for each in view.proposals)]
     kinds = Counter(by_text[text] for text in written if text in by_text)
     assert kinds.total() > len(view.population), "rejected ones too"
-    found = unwritten(view, config, dataset)
+    found = novelty(view, config, dataset)
     assert found == missing_mass([*kinds.values()], share_alike([*kinds]))
     continued = {slot: replace(each, origin="continued") for slot, each in view.draws.items()}
-    assert unwritten(replace(view, draws=continued), config, dataset) is None
+    assert novelty(replace(view, draws=continued), config, dataset) is None
     unreadable = {slot: replace(each, reason="no sentence") for slot, each in view.draws.items()}
     rewrites = Counter(by_text[each.proposal] for each in view.proposals if each.proposal in by_text)
     of_rewrites = missing_mass([*rewrites.values()], share_alike([*rewrites]))
-    assert unwritten(replace(view, draws=unreadable), config, dataset) == of_rewrites != found
+    assert novelty(replace(view, draws=unreadable), config, dataset) == of_rewrites != found
 
 
 ANSWERS = st.none() | st.floats(-10, 10)

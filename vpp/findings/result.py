@@ -122,7 +122,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         "withheld": withheld(answers),
         "undecided": points.undecided_result(on_test) if on_test else None,
         "weights": list(view.weights),
-        "unwritten": unwritten(view, spec.config, dataset) if dataset else None,
+        "missing_mass": novelty(view, spec.config, dataset) if dataset else None,
         "noise": [points.noise(each, on_train[0], dataset) for each in on_train[1]] if dataset and on_train else None,
         "constant": constant.as_json() if constant else None,
         "log_evidence": evidence(spec, view),
@@ -213,7 +213,7 @@ def constant_answer(view: RunView, config: Config, dataset: Dataset) -> Constant
 def odds_words(view: RunView, config: Config, dataset: Dataset, missing: float | None) -> str:
     """Return what stands beside the weights: the odds against a constant answer, and whether the right one is there.
 
-    missing: from `unwritten`.
+    missing: from `novelty`.
     """
     found = constant_answer(view, config, dataset)
     words = [found.words] if found else []
@@ -235,7 +235,7 @@ def posterior_words(spec: RunSpec) -> str:
     return "heaviest first: the posterior over the sentences found; they were written from the rows that weigh them"
 
 
-def unwritten(view: RunView, config: Config, dataset: Dataset) -> float | None:
+def novelty(view: RunView, config: Config, dataset: Dataset) -> float | None:
     """Estimate how probably the right sentence was never written, from those that the model wrote.
 
     They are compared on the rows that the steps score. None without final weights or programs, if no model wrote a
@@ -263,7 +263,7 @@ NEW = (
 
 
 def weights_words(snapshot: Snapshot, missing: float | None) -> str:
-    """missing: from `unwritten`."""
+    """missing: from `novelty`."""
     view, config = snapshot.view, snapshot.spec.config
     if not view.population:
         return "No weights have been made yet."
@@ -404,7 +404,7 @@ def summary(directory: RunDirectory, view: RunView) -> Iterator[Block]:
     spec, dataset, usage = directory.spec(), readable_rows(directory), view.usage
     answers = JournalReader(directory.journal).read().answers
     yield from blocks(run_verdict(directory, view))
-    if dataset and (odds := odds_words(view, spec.config, dataset, unwritten(view, spec.config, dataset))):
+    if dataset and (odds := odds_words(view, spec.config, dataset, novelty(view, spec.config, dataset))):
         yield Note(odds)
     calls = f"{counted(usage.calls, 'call')}, {integer(usage.cached)} from the cache"
     yield Note(f"{view.phase} after {steps_text(view)}, {seconds(view.wall_s)}{finish_words(view)}; {calls}")

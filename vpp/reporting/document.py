@@ -19,7 +19,7 @@ from vpp.findings.comparison import Comparison, candidate, seeds, seeds_blocks, 
 from vpp.findings.hypotheses import hypotheses_of, weight_cards, weight_words
 from vpp.findings.options import GRADINGS, METHODS
 from vpp.findings.programs import program_folds, program_readings
-from vpp.findings.result import caveats, evidence_measure, odds_words, posterior_words, unwritten, weights_words
+from vpp.findings.result import caveats, evidence_measure, novelty, odds_words, posterior_words, weights_words
 from vpp.findings.rows import Rows, calibrated, evaluated_rows, headline, mistakes, row_table, trust
 from vpp.findings.ruled_out import ruled_out, ruled_out_table
 from vpp.findings.slices import slices, worst_by_column
@@ -49,7 +49,7 @@ SPLITS: Mapping[str, str] = {
 def two_pages(reader: RunReader) -> Iterator[object]:
     snapshot, dataset = reader.refresh(), reader.dataset()
     view, config = snapshot.view, snapshot.spec.config
-    missing = unwritten(view, config, dataset)
+    missing = novelty(view, config, dataset)
     yield from blocks(run_verdict(reader.directory, view))
     yield from map(Note, filter(None, [odds_words(view, config, dataset, missing), view.detail]))
     group = Group(reader.directory.path.parent, snapshot.spec.group if snapshot.spec.pooled else "")
