@@ -40,7 +40,7 @@ def obey(run: OpenRun) -> Command | None:
     with opening.refusals():
         is_stopping = run.directory.command() == "stop"
         for key, command in COMMANDS.items():
-            # A second press on Stop, before the page answers the first, is none on Skip.
+            # A quick second press on Stop must not skip the test rows: only the button Skip does.
             if st.session_state.get(key) and (key == "watch.skip" or not is_stopping):
                 run.directory.send_command(command)
     return run.directory.command()

@@ -239,15 +239,15 @@ MOST_SHIFTED = 0.1
 
 
 def test_what_follows_the_cards_is_out_of_sight_until_they_are_there(browser: Browser, finished: str) -> None:
-    held: list[Route] = []
+    scripts: list[Route] = []
     with opening(browser) as context:
         page = context.new_page()
-        page.route("**/BidiComponent*.js", lambda route: held.append(route))
+        page.route("**/BidiComponent*.js", lambda route: scripts.append(route))
         page.goto(finished.format("posterior"))
         below = page.get_by_text("Ask about new rows")
         below.wait_for(state="attached")
         expect(below).to_be_hidden()
-        held[0].continue_()
+        scripts[0].continue_()
         expect(below).to_be_visible()
 
 

@@ -230,8 +230,8 @@ def test_both_servers_are_checked_where_they_differ(vpp: Vpp) -> None:
             vpp("check-endpoint", "--json", *learner.options, "--optimizer-model", f"@{optimizer.base_url}")
         )
     assert text["usable"]
-    asked = {(each["name"], each["base_url"], *each["roles"]) for each in text["findings"]}
-    prompts = {each for each in asked if each[0].endswith("r prompt")}
+    findings = {(each["name"], each["base_url"], *each["roles"]) for each in text["findings"]}
+    prompts = {each for each in findings if each[0].endswith("r prompt")}
     assert prompts == {
         ("learner prompt", learner.base_url, "learner"),
         ("optimizer prompt", optimizer.base_url, "optimizer"),

@@ -103,9 +103,9 @@ def test_an_index_and_codes_only_name_their_rows_and_measurements_words_and_repe
     ],
 )
 def test_a_guess_is_a_note_with_its_line_and_what_undoes_it(cells, note, undo):
-    (said,) = read_columns({"w": cells}, lines=range(5, 5 + 4 * len(cells), 4))[2]
-    assert note in said
-    assert undo in said[said.index(note) + len(note) :]
+    (text,) = read_columns({"w": cells}, lines=range(5, 5 + 4 * len(cells), 4))[2]
+    assert note in text
+    assert undo in text[text.index(note) + len(note) :]
 
 
 def test_two_orders_of_day_and_month_are_doubtful_only_if_they_differ():

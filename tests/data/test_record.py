@@ -108,8 +108,8 @@ def test_descriptions_come_back_from_a_runs_record() -> None:
 @pytest.mark.parametrize(("end", "comma", "target"), [*product("\n\r", ",;", ["num"]), ("\n", ",", "x2")])
 def test_a_file_beside_the_table_is_a_csv_and_labels_of_another_target_are_left_out(end, comma, target) -> None:
     text = end.join([f"Column{comma}description", f'x1{comma}"a, b"', "", f"label:yes{comma}ill", ""])
-    given = checked(text, name="h.csv", columns=HEART.names, cells=HEART.cells(target))
-    assert given == {"x1": "a, b"} | ({"label:yes": "ill"} if target == "num" else {})
+    descriptions = checked(text, name="h.csv", columns=HEART.names, cells=HEART.cells(target))
+    assert descriptions == {"x1": "a, b"} | ({"label:yes": "ill"} if target == "num" else {})
 
 
 def beside(text: str) -> dict[str, str]:

@@ -93,7 +93,7 @@ def test_calibration_rows_are_parted_from_the_test_rows_that_there_would_be():
 
 
 @pytest.mark.parametrize(
-    ("rule", "size", "coverage", "said"),
+    ("rule", "size", "coverage", "notes"),
     [
         ("group:store", 40, 0.9, ["1 calibration row: too few for 90 %, which takes 9"]),
         ("random", 8, 0.9, ["8 calibration rows: too few for 90 %, which takes 9"]),
@@ -103,9 +103,9 @@ def test_calibration_rows_are_parted_from_the_test_rows_that_there_would_be():
         ("random", 0, 0.9, []),
     ],
 )
-def test_too_few_calibration_rows_are_said_before_anything_is_paid(rule, size, coverage, said):
+def test_a_note_names_too_few_calibration_rows(rule, size, coverage, notes):
     dataset = split_by(stores(300, 4), rule, calibration_size=size, coverage=coverage)
-    assert [note for note in dataset.provenance.notes if "too few" in note] == said
+    assert [note for note in dataset.provenance.notes if "too few" in note] == notes
 
 
 @settings(deadline=None, max_examples=40)

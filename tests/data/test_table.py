@@ -92,8 +92,8 @@ def test_a_note_says_the_line_that_an_editor_or_a_spreadsheet_shows():
     cells = pd.DataFrame({"a": ["1", "2", "bad", "4", "5"], "y": list("ababa")})
     cells.to_excel(sheet, index=False, startrow=3)
     tables = (Table.read(text, name="t.csv"), Table.read(sheet.getvalue(), name="t.xlsx"), Table.of_frame(cells))
-    for found, place in zip(tables, ("line 8", "line 7", "row 3 from the top"), strict=True):
-        assert f": {place} holds 'bad';" in found.notes[-1]
+    for table, place in zip(tables, ("line 8", "line 7", "row 3 from the top"), strict=True):
+        assert f": {place} holds 'bad';" in table.notes[-1]
 
 
 def test_new_rows_are_read_as_those_of_the_run():

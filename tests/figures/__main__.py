@@ -1,7 +1,7 @@
 """Weights beside the truth on simulated tables, and docs/pictures/calibration.svg: `python -m tests.figures`.
 
-It fails if something is off by more than a tenth: where a true hypothesis was found, the share of true ones in a bin of
-weight; and in a bin of the estimates that none was, the share of tables without one.
+It fails if a bin is off by more than a tenth: a bin of weights, on the tables with a true hypothesis, from its share of
+true ones; a bin of estimates that there is none, from its share of such tables.
 """
 
 import sys
@@ -80,8 +80,8 @@ def picture(found: list[Bin], every: list[Bin]) -> str:
 def report(runs: Sequence[Judged]) -> bool:
     """Print the shares of true hypotheses and sentences, and draw the picture of the hypotheses. runs: by seed.
 
-    Return whether hypotheses are within the tolerance in each bin of the tables with a true one, since a posterior over
-    the sentences found knows nothing of others, and so is the estimate that there is none.
+    Return whether each bin is within the tolerance: of the hypotheses' weights, on the tables with a true hypothesis,
+    and of the estimates that there is none, on all tables.
     """
     noisiest = [run.hypotheses for run in runs[len(NOISES) - 1 :: len(NOISES)]]
     kinds = {
@@ -95,9 +95,9 @@ def report(runs: Sequence[Judged]) -> bool:
             print(kind, name, *(f"{w:.2f}: {t:.3f} ± {e:.3f} ({n})" for w, t, e, n in bins(some, UNSURE)), sep="  ")
     missing = bins([((run.novelty, not any(is_true for _, is_true in run.hypotheses)),) for run in runs], ESTIMATES)
     print("no true hypothesis, by its estimate", *(f"{p:.2f}: {t:.3f} ± {e:.3f} ({n})" for p, t, e, n in missing))
-    found, every = by_finding(kinds["hypotheses"]).values()
-    PICTURE.write_text(picture(bins(found), bins(every)), encoding="utf-8")
-    return all(abs(estimate - share) <= TOLERANCE for estimate, share, *_ in (*bins(found, UNSURE), *missing))
+    with_truth, every = by_finding(kinds["hypotheses"]).values()
+    PICTURE.write_text(picture(bins(with_truth), bins(every)), encoding="utf-8")
+    return all(abs(estimate - share) <= TOLERANCE for estimate, share, *_ in (*bins(with_truth, UNSURE), *missing))
 
 
 def main(n_tables: int = 800) -> None:

@@ -294,14 +294,14 @@ def test_all_sentences_written_count_where_steps_score_fewer_rows_than_the_final
     written = [*(each.hypothesis for each in view.draws.values()), *(each.proposal for each in view.proposals)]
     kinds = Counter(by_text[text] for text in written if text in by_text)
     assert kinds.total() > len(view.population), "rejected ones too"
-    found = novelty(view, config, dataset)
-    assert found == missing_mass([*kinds.values()], share_alike([*kinds]))
+    mass = novelty(view, config, dataset)
+    assert mass == missing_mass([*kinds.values()], share_alike([*kinds]))
     continued = {slot: replace(each, origin="continued") for slot, each in view.draws.items()}
     assert novelty(replace(view, draws=continued), config, dataset) is None
     unreadable = {slot: replace(each, reason="no sentence") for slot, each in view.draws.items()}
     rewrites = Counter(by_text[each.proposal] for each in view.proposals if each.proposal in by_text)
     of_rewrites = missing_mass([*rewrites.values()], share_alike([*rewrites]))
-    assert novelty(replace(view, draws=unreadable), config, dataset) == of_rewrites != found
+    assert novelty(replace(view, draws=unreadable), config, dataset) == of_rewrites != mass
 
 
 ANSWERS = st.none() | st.floats(-10, 10)

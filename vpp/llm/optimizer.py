@@ -185,7 +185,7 @@ def _word_of_examples(rule: str, dataset: Dataset, known: set[str]) -> str:
 
 
 def _column_listed_in_full(rule: str, dataset: Dataset) -> str:
-    """Return a column of which the only condition lists every category: `if island is Torgersen, Biscoe or Dream`."""
+    """Return a column whose every category one condition lists, so that it decides nothing; empty if there is none."""
     more = r"\b(?:if|when\w*|unless|where|who\w*|and|but|except|with|look)\b"
     for name in (column.name for column in dataset.columns if column.kind == "category"):
         values = rf"\bif {_spelt(name)} is ((?:\w+(?:,? or |, )){{1,100}}\w+)\b"

@@ -40,7 +40,7 @@ def balanced_accuracy(answers: Sequence[Value | None], targets: Sequence[Value])
 
 
 def mean_absolute_error(answers: Sequence[Value | None], targets: Sequence[Value], *, abstention_error: float) -> float:
-    """In the target's unit; an abstention is `abstention_error` off. answers, targets: (N,), N at least 1."""
+    """Mean size of the errors, in the target's unit; that of an abstention is given. answers, targets: (N,)."""
     errors = regression_errors(answers, targets, abstention_error=abstention_error)
     with np.errstate(over="ignore"):
         return float(np.mean(np.abs(errors)))

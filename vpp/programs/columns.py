@@ -14,7 +14,7 @@ from vpp.programs.sandbox import Cell
 from vpp.programs.source import ENTRY, QUESTION
 
 Type = Literal["number", "text", "prose"]
-"""Of a column's cells: int or float, str of few words, str of free text."""
+"""What a program gets from a column: an int or a float, a short str, or a str of free text."""
 RESERVED = frozenset({ENTRY, QUESTION})
 
 
